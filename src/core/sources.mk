@@ -4,4 +4,5 @@ NODELAY_CORE = \
   base/descriptor.cpp \
   base/error.cpp \
   wire/buffer.cpp \
-  wire/frame.cpp
+  wire/frame.cpp \
+  wire/value_scanner.cpp
