@@ -12,6 +12,7 @@ results <- as.data.frame(testthat::test_dir(
 
 failed <- results$failed > 0 | results$error
 outcome <- ifelse(failed, "failed", ifelse(results$skipped, "skipped", "passed"))
-name <- gsub("[[:space:]]+", " ", paste0("R ", results$file, ": ", results$test))
+test <- ifelse(is.na(results$test), "outside of test_that()", results$test)
+name <- gsub("[[:space:]]+", " ", paste0("R ", results$file, ": ", test))
 writeLines(paste(outcome, name, sep = "\t"), report)
 quit(status = as.integer(any(failed)))
