@@ -3,6 +3,26 @@
 NODELAY_CORE = \
   base/descriptor.cpp \
   base/error.cpp \
+  base/random.cpp \
   wire/buffer.cpp \
   wire/frame.cpp \
-  wire/value_scanner.cpp
+  wire/value_scanner.cpp \
+  net/poll.cpp \
+  net/rendezvous.cpp \
+  net/socket_options.cpp \
+  net/spin_budget.cpp \
+  net/splitter.cpp \
+  net/stream.cpp \
+  net/token.cpp \
+  launch/command_line.cpp \
+  launch/departure.cpp \
+  launch/environment.cpp \
+  launch/exit_status.cpp \
+  launch/output_log_linux.cpp \
+  launch/process_linux.cpp \
+  hosts/usable_cpus.cpp \
+  cluster/node.cpp \
+  cluster/session.cpp \
+  cluster/startup.cpp \
+  worker/link.cpp \
+  worker/watch.cpp

@@ -31,8 +31,7 @@ DescriptorPair make_stream_pair() {
 }
 
 void set_nonblocking(int fd) {
-  const int flags =
-      system_call("reading descriptor flags", [&] { return ::fcntl(fd, F_GETFL); });
+  const int flags = system_call("reading descriptor flags", [&] { return ::fcntl(fd, F_GETFL); });
   system_call("making a descriptor nonblocking",
               [&] { return ::fcntl(fd, F_SETFL, flags | O_NONBLOCK); });
 }

@@ -28,7 +28,9 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
   return *this;
 }
 
-Buffer::~Buffer() { std::free(data_); }
+Buffer::~Buffer() {
+  std::free(data_);
+}
 
 void Buffer::append(const void* bytes, std::size_t num_bytes) {
   if (num_bytes == 0) return;

@@ -19,14 +19,14 @@ TEST(Frame, AHeaderComesBackAsItWasWritten) {
 }
 
 TEST(Frame, TheBytesAreThoseOfTheProtocolDocument) {
-  const unsigned char expected[kHeaderBytes] = {
-      0x4e, 0x44, 2, 1, 0, 0, 0, 0, 8, 7, 6, 5, 4, 3, 2, 1, 0x34, 0x12, 0, 0, 0, 0, 0, 0};
+  const unsigned char expected[kHeaderBytes] = {0x4e, 0x44, 2, 1, 0,    0,    0, 0, 8, 7, 6, 5,
+                                                4,    3,    2, 1, 0x34, 0x12, 0, 0, 0, 0, 0, 0};
   const auto bytes = encode_header(kCall);
   EXPECT_EQ(std::memcmp(bytes.data(), expected, kHeaderBytes), 0);
 }
 
 TEST(Frame, EveryChangedFixedByteIsRefused) {
-  for (const std::size_t at : {0, 1, 4, 5, 6, 7}) {
+  for (const std::size_t at : {0u, 1u, 4u, 5u, 6u, 7u}) {
     auto bytes = encode_header(kCall);
     bytes[at] ^= std::byte{0x40};
     EXPECT_FALSE(decode_header(bytes)) << "byte " << at;

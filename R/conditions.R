@@ -1,0 +1,15 @@
+# Raises a condition of class nodelay_error_<kind>. Called by the C++ side for every
+# error; docs/errors.md lists the kinds. A call on a whole cluster that fails leaves
+# calls under way on the other nodes: they are given up first.
+signal_error <- function(kind, message, fields = list()) {
+  give_up_cluster_call()
+  classes <- c(paste0("nodelay_error_", kind), "nodelay_error")
+  # What parallelly raises where a worker does not come up.
+  if (kind == "start_failed") classes <- c(classes, "PSOCKConnectionError", "simpleError")
+  stop(structure(
+    class = c(classes, "error", "condition"),
+    c(list(message = message, call = NULL), fields)
+  ))
+}
+
+stop_argument <- function(...) signal_error("argument", paste0(...))

@@ -1,0 +1,71 @@
+node_handle <- function(node) attr(node, "handle", exact = TRUE)
+
+node_handles <- function(cl) lapply(unclass(cl), node_handle)
+
+new_node <- function(plan, started) {
+  host <- structure(plan$host, localhost = TRUE)
+  node <- list(host = host, rank = plan$rank, rshlogfile = NULL)
+  if (plan$validate) node$session_info <- started$reply$value
+  base_class <- if (plan$useXDR) "SOCKnode" else "SOCK0node"
+  structure(
+    node,
+    handle = started$handle, pid = started$pid, engine = plan$engine,
+    class = c("nodelay_node", "RichSOCKnode", base_class)
+  )
+}
+
+# The S3 methods by which parallel and snow speak to a node. They are called by those
+# packages' own functions, such as clusterCall(), with messages of their kind.
+
+#' @exportS3Method parallel::sendData
+sendData.nodelay_node <- function(node, data) node_send(node_handle(node), data)
+
+#' @exportS3Method parallel::recvData
+recvData.nodelay_node <- function(node) {
+  on.exit(give_up_cluster_call()) # an interrupt
+  value <- node_receive(node_handle(node))
+  on.exit()
+  value
+}
+
+#' @exportS3Method parallel::closeNode
+closeNode.nodelay_node <- function(node) {
+  nodes_stop(list(node_handle(node)), done_message)
+  invisible(NULL)
+}
+
+#' @export
+print.nodelay_node <- function(x, ...) {
+  state <- node_state(node_handle(x))
+  cat(sprintf(
+    "Node %d of a nodelay cluster on host %s: pid %d, %s engine, %s\n",
+    x$rank, sQuote(x$host, FALSE), state$pid, attr(x, "engine"), state$state
+  ))
+  if (nzchar(state$text)) cat(state$text, "\n", sep = "")
+  invisible(x)
+}
+
+done_message <- list(type = "DONE", data = NULL, tag = NULL)
+
+# The cluster that one of parallel's or snow's functions on a whole cluster, such as
+# clusterCall(), is working on right now; NULL outside of these.
+current_cluster <- function() {
+  for (i in rev(seq_len(sys.nframe() - 1L))) {
+    fun <- sys.function(i)
+    if (is.primitive(fun)) next
+    home <- topenv(environment(fun))
+    if (!isNamespace(home) || !getNamespaceName(home) %in% c("parallel", "snow")) next
+    cl <- get0("cl", envir = sys.frame(i), inherits = FALSE)
+    if (inherits(cl, "nodelay_cluster")) return(cl)
+  }
+  NULL
+}
+
+is_within_cluster_function <- function() !is.null(current_cluster())
+
+# An error or interrupt is about to end such a function: nobody will ask for the
+# replies that it still waits for.
+give_up_cluster_call <- function() {
+  cl <- current_cluster()
+  if (!is.null(cl)) nodes_give_up(node_handles(cl))
+}

@@ -1,0 +1,22 @@
+#' Clusters of R workers that answer without delay
+#'
+#' [makeClusterPSOCK()] starts a cluster of R workers for the functions of package
+#' \pkg{parallel}, such as [parallel::clusterCall()] and [parallel::parLapply()].
+#'
+#' @section Errors:
+#' Every error is a condition of class `nodelay_error` and of one class more that tells
+#' what kind it is: `nodelay_error_argument`, `nodelay_error_start_failed`,
+#' `nodelay_error_worker_lost`, `nodelay_error_timeout`, `nodelay_error_stopped`,
+#' `nodelay_error_protocol` or `nodelay_error_system`.
+#'
+#' @keywords internal
+#' @useDynLib nodelay, .registration = TRUE
+#' @importFrom parallel stopCluster
+"_PACKAGE"
+
+the <- new.env(parent = emptyenv()) # what all clusters of this session share
+
+.onLoad <- function(libname, pkgname) {
+  read_environment()
+  the$session <- session_new()
+}

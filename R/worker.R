@@ -1,0 +1,62 @@
+# The whole life of a worker, called by the last expression of its command line.
+# `master` is looked up by name in this frame by packages, future among them, whose
+# tasks send values before they end.
+run_worker <- function() {
+  link <- worker_connect(tempdir())
+  master <- structure(list(), link = link, class = c("nodelay_master", "SOCK0node"))
+  cat(sprintf("starting worker pid=%d at %s\n", Sys.getpid(), format(Sys.time(), "%H:%M:%OS3")))
+  enclosure <- asNamespace("parallel")
+  # The handlers are set up once for many calls, and again only after an error.
+  while (tryCatch(
+    worker_serve(link, enclosure),
+    error = function(e) worker_fail(link, error_value(e)),
+    interrupt = function(e) worker_interrupted(link)
+  )) {}
+}
+
+# What parallel's workers send in place of the value of a call that failed.
+error_value <- function(e) {
+  message <- tryCatch(conditionMessage(e), error = function(e) "an error whose message cannot be read")
+  structure(message, class = c("snow-try-error", "try-error"))
+}
+
+#' @exportS3Method parallel::sendData
+sendData.nodelay_master <- function(node, data) worker_send_event(attr(node, "link"), data)
+
+# The first call on each worker makes it ready. It uses base R alone, since not every
+# worker has nodelay. An error ends the worker, as one in a script does: the main
+# process then tells of its exit status and last lines.
+set_up_worker <- function(settings) {
+  tryCatch(
+    {
+      Sys.unsetenv(settings$unset)
+      if (length(settings$set) > 0L) do.call(Sys.setenv, as.list(settings$set))
+      if (!is.null(settings$libs)) {
+        libs <- as.list(settings$libs)
+        libs[settings$libs == "*"] <- list(.libPaths())
+        .libPaths(unlist(libs))
+      }
+      options(settings$options)
+      for (code in settings$startup) eval(code, globalenv())
+    },
+    error = function(e) {
+      call <- conditionCall(e)
+      at <- if (is.null(call)) "" else paste0(" in ", deparse(call, nlines = 1L)[1L])
+      cat("Error", at, " : ", conditionMessage(e), "\n", sep = "", file = stderr())
+      quit(save = "no", status = 1L, runLast = FALSE)
+    }
+  )
+  if (!settings$validate) return(NULL)
+  list(
+    r = c(R.version, os.type = .Platform$OS.type),
+    system = as.list(Sys.info()),
+    l10n = l10n_info(),
+    extSoftVersion = extSoftVersion(),
+    pwd = getwd(),
+    tempdir = tempdir(),
+    libs = .libPaths(),
+    pkgs = NULL,
+    process = list(pid = Sys.getpid())
+  )
+}
+environment(set_up_worker) <- baseenv()

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include <cpp11.hpp>
+
+#include "bind_conditions.h"
+#include "bind_node.h"
+#include "bind_serialization.h"
+#include "cluster/startup.h"
+#include "launch/command_line.h"
+#include "launch/environment.h"
+
+using namespace cpp11::literals;
+
+namespace nodelay {
+namespace {
+
+SEXP session_tag() {
+  return Rf_install("nodelay_session");
+}
+
+void finalize_session(SEXP pointer) {
+  auto* session = static_cast<std::shared_ptr<Session>*>(R_ExternalPtrAddr(pointer));
+  R_ClearExternalPtr(pointer);
+  delete session;
+}
+
+std::shared_ptr<Session> session_of(SEXP pointer) {
+  auto* session = static_cast<std::shared_ptr<Session>*>(R_ExternalPtrAddr(pointer));
+  if (session == nullptr || !(*session)->is_owner()) {
+    throw Error(ErrorKind::stopped,
+                "nodelay was loaded in another process than this one: a forked R process "
+                "cannot start a cluster with it.");
+  }
+  return *session;
+}
+
+template <typename Value>
+Value element(const cpp11::list& list, const char* name) {
+  return cpp11::as_cpp<Value>(list_element(list, name));
+}
+
+// A named character vector as pairs.
+std::vector<std::pair<std::string, std::string>> pairs(const cpp11::strings& values) {
+  std::vector<std::pair<std::string, std::string>> result;
+  if (values.size() == 0) return result;
+  const cpp11::strings names(values.names());
+  for (R_xlen_t i = 0; i < values.size(); ++i) {
+    result.emplace_back(std::string(names[i]), std::string(values[i]));
+  }
+  return result;
+}
+
+NodePlan::Output output_kind(const std::string& outfile) {
+  if (outfile.empty()) return NodePlan::Output::inherited;
+  return outfile == "/dev/null" ? NodePlan::Output::in_memory : NodePlan::Output::file;
+}
+
+Encoding encoding_of(const cpp11::list& plan) {
+  return element<bool>(plan, "useXDR") ? Encoding::xdr : Encoding::native;
+}
+
+// The command line is complete but for the last expression, which may name a port.
+std::function<std::vector<std::string>(std::uint16_t)> command_of(const cpp11::list& plan) {
+  auto argv = element<std::vector<std::string>>(plan, "argv");
+  const bool is_native = element<std::string>(plan, "engine") == "native";
+  const auto library = element<std::string>(plan, "library");
+  const int timeout = static_cast<int>(element<double>(plan, "timeout"));
+  const bool uses_xdr = element<bool>(plan, "useXDR");
+  const SEXP socket_options = list_element(plan, "socketOptions");
+  if (!is_native && socket_options != R_NilValue) {
+    argv.push_back("-e");  // before it connects
+    argv.push_back("options(socketOptions=" + r_string(cpp11::as_cpp<std::string>(socket_options)) +
+                   ")");
+  }
+  return [=](std::uint16_t port) {
+    std::vector<std::string> command = argv;
+    command.push_back("-e");
+    command.push_back(is_native ? native_worker_code(library)
+                                : base_worker_code(port, timeout, uses_xdr));
+    return command;
+  };
+}
+
+NodePlan make_plan(const cpp11::list& plan) {
+  NodePlan result;
+  result.rank = element<int>(plan, "rank");
+  result.host = element<std::string>(plan, "host");
+  result.protocol =
+      element<std::string>(plan, "engine") == "native" ? Protocol::framed : Protocol::bare;
+  result.uses_tcp = element<std::string>(plan, "transport") == "tcp";
+  result.has_no_delay = element<bool>(plan, "no_delay");
+  auto unset = element<std::vector<std::string>>(plan, "unset");
+  // Set by R's front end for this very process; another R would warn about it.
+  unset.push_back("R_HOME");
+  result.environment = changed_environment(pairs(cpp11::strings(list_element(plan, "set"))), unset);
+  result.environment.push_back("NODELAY_TIMEOUT=" +
+                               std::to_string(element<double>(plan, "timeout")));
+  result.output_path = element<std::string>(plan, "outfile");
+  result.output = output_kind(result.output_path);
+  result.command = command_of(plan);
+  result.set_up_call = serialize(list_element(plan, "set_up"), encoding_of(plan));
+  return result;
+}
+
+[[noreturn]] void raise_start_failed(Session& session, std::unique_ptr<Startup> startup,
+                                     std::size_t num_workers) {
+  const Node& node = startup->failed_node();
+  const Loss& loss = *node.loss();
+  std::string message = "Worker " + std::to_string(node.identity().rank) + " of " +
+                        std::to_string(num_workers) + " (pid " + std::to_string(node.pid()) +
+                        " on " + node.identity().host + ") could not be started: it " + loss.reason;
+  message += startup->is_too_late() ? " (argument 'connectTimeout')." : " before it was ready.";
+  message += "\nCommand: " + node.identity().command;
+  if (!loss.last_lines.empty()) message += "\nThe last lines it wrote:\n" + loss.last_lines;
+  cpp11::writable::list fields = loss_fields(node);
+  startup.reset();  // closes the streams to the other workers
+  session.finish_departures();
+  raise(ErrorKind::start_failed, message, fields);
+}
+
+}  // namespace
+}  // namespace nodelay
+
+using namespace nodelay;
+
+// How many more workers this process has room for.
+[[cpp11::register]] double worker_room() {
+  return entry([] { return static_cast<double>(num_startable_workers()); });
+}
+
+// What all clusters of this R session share.
+[[cpp11::register]] SEXP session_new() {
+  auto session = std::make_unique<std::shared_ptr<Session>>(std::make_shared<Session>());
+  return cpp11::unwind_protect([&] {
+    const SEXP pointer = PROTECT(R_MakeExternalPtr(nullptr, session_tag(), R_NilValue));
+    R_RegisterCFinalizerEx(pointer, finalize_session, FALSE);
+    R_SetExternalPtrAddr(pointer, session.release());
+    UNPROTECT(1);
+    return pointer;
+  });
+}
+
+// Starts one worker for each plan (see node_plan() in R/makeNodePSOCK.R) and waits until all
+// are ready. Returns a list of a list for each: handle, pid, reply (of the set-up call), port.
+[[cpp11::register]] cpp11::list nodes_start(SEXP session_pointer, cpp11::list plans,
+                                            cpp11::integers ports, double patience) {
+  return entry([&]() -> cpp11::list {
+    const std::shared_ptr<Session> session = session_of(session_pointer);
+    std::vector<NodePlan> node_plans;
+    for (const SEXP plan : plans) node_plans.push_back(make_plan(cpp11::list(plan)));
+    const std::vector<std::uint16_t> port_choices(ports.begin(), ports.end());
+    auto startup =
+        std::make_unique<Startup>(session, std::move(node_plans), port_choices, patience);
+    for (Startup::Progress progress = Startup::Progress::going;
+         progress != Startup::Progress::ready; progress = startup->turn(Clock::now() + kSlice)) {
+      if (progress == Startup::Progress::failed) {
+        raise_start_failed(*session, std::move(startup), static_cast<std::size_t>(plans.size()));
+      }
+      cpp11::check_user_interrupt();
+    }
+    auto nodes = startup->take_nodes();
+    cpp11::writable::list results;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const cpp11::list plan(plans[static_cast<R_xlen_t>(i)]);
+      const int pid = static_cast<int>(nodes[i]->pid());
+      auto handle = std::make_unique<NodeHandle>();
+      handle->node = std::move(nodes[i]);
+      handle->session = session;
+      handle->timeout = element<double>(plan, "timeout");
+      handle->encoding = encoding_of(plan);
+      const cpp11::sexp pointer = make_handle(std::move(handle));
+      const cpp11::sexp reply = unserialize(startup->set_up_reply(i).bytes());
+      results.push_back(
+          cpp11::writable::list({"handle"_nm = pointer, "pid"_nm = pid, "reply"_nm = reply,
+                                 "port"_nm = static_cast<int>(startup->port())}));
+    }
+    return results;
+  });
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include <cpp11.hpp>
+
+#include "bind_serialization.h"
+#include "cluster/node.h"
+
+namespace nodelay {
+
+/// Interrupts are looked for at least this often while R waits.
+inline constexpr std::chrono::milliseconds kSlice{100};
+
+/// What the handle of an R node points to.
+struct NodeHandle {
+  std::unique_ptr<Node> node;
+  std::shared_ptr<Session> session;  // shared: see Session
+  double timeout;                    // seconds to wait for a reply
+  Encoding encoding;
+  std::string stopped_at;  // time of day; empty: not stopped
+};
+
+/// Makes the external pointer that an R node holds. The node is stopped when it is
+/// garbage collected. The caller protects it.
+SEXP make_handle(std::unique_ptr<NodeHandle> handle);
+
+/// What `pointer` points to. Throws Error(stopped) where that was in another session, or
+/// in the process that this one was forked from, and Error(argument) where it is no
+/// node's handle.
+NodeHandle& handle_of(SEXP pointer);
+
+/// A list's element `name`, R_NilValue where there is none. Allocates nothing.
+SEXP list_element(SEXP list, const char* name);
+
+/// True where `text` is one string and equals `expected`.
+bool is_string(SEXP text, const char* expected);
+
+}  // namespace nodelay

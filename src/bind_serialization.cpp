@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "bind_serialization.h"
+
+#include <cstring>
+#include <new>
+
+namespace nodelay {
+namespace {
+
+constexpr int kSerializationVersion = 3;
+
+// Called from R's C code: no C++ exception may leave it.
+void put_bytes(R_outpstream_t stream, void* bytes, int num_bytes) {
+  bool is_out_of_memory = false;
+  try {
+    static_cast<Buffer*>(stream->data)->append(bytes, static_cast<std::size_t>(num_bytes));
+  } catch (const std::bad_alloc&) {
+    is_out_of_memory = true;
+  }
+  if (is_out_of_memory) Rf_error("out of memory while serializing a value for a worker");
+}
+
+void put_char(R_outpstream_t stream, int character) {
+  char byte = static_cast<char>(character);
+  put_bytes(stream, &byte, 1);
+}
+
+void get_bytes(R_inpstream_t stream, void* to, int num_bytes) {
+  Bytes& left = *static_cast<Bytes*>(stream->data);
+  const auto wanted = static_cast<std::size_t>(num_bytes);
+  if (left.size() < wanted) Rf_error("a serialized value ends too early");
+  std::memcpy(to, left.data(), wanted);
+  left = left.subspan(wanted);
+}
+
+int get_char(R_inpstream_t stream) {
+  unsigned char byte = 0;
+  get_bytes(stream, &byte, 1);
+  return byte;
+}
+
+}  // namespace
+
+std::shared_ptr<const Buffer> serialize(SEXP value, Encoding encoding) {
+  auto buffer = std::make_shared<Buffer>();
+  cpp11::unwind_protect([&] {
+    R_outpstream_st stream;
+    const auto format = encoding == Encoding::xdr ? R_pstream_xdr_format : R_pstream_binary_format;
+    R_InitOutPStream(&stream, reinterpret_cast<R_pstream_data_t>(buffer.get()), format,
+                     kSerializationVersion, put_char, put_bytes, nullptr, R_NilValue);
+    R_Serialize(value, &stream);
+  });
+  return buffer;
+}
+
+SEXP unserialize(Bytes bytes) {
+  return cpp11::unwind_protect([&] {
+    R_inpstream_st stream;
+    R_InitInPStream(&stream, reinterpret_cast<R_pstream_data_t>(&bytes), R_pstream_any_format,
+                    get_char, get_bytes, nullptr, R_NilValue);
+    return R_Unserialize(&stream);
+  });
+}
+
+}  // namespace nodelay

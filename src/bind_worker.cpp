@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <array>
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include <R_ext/Utils.h>
+#include <cpp11.hpp>
+
+#include "bind_conditions.h"
+#include "bind_node.h"
+#include "bind_serialization.h"
+#include "launch/output_log.h"
+#include "net/rendezvous.h"
+#include "worker/link.h"
+#include "worker/watch.h"
+
+namespace nodelay {
+namespace {
+
+// What proc.time() measures: user, system, elapsed, and user and system of children; seconds.
+using Times = std::array<double, 5>;
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
+
+Times times_now() {
+  rusage own{};
+  rusage children{};
+  timeval now{};
+  ::getrusage(RUSAGE_SELF, &own);
+  ::getrusage(RUSAGE_CHILDREN, &children);
+  ::gettimeofday(&now, nullptr);
+  return {seconds(own.ru_utime), seconds(own.ru_stime), seconds(now), seconds(children.ru_utime),
+          seconds(children.ru_stime)};
+}
+
+// The worker's side of one cluster. A worker has exactly one, for the life of its process.
+struct Worker {
+  Worker(Descriptor connection, double timeout_seconds, Watch::Actions actions)
+      : link(std::move(connection)), timeout(timeout_seconds), watch(link, std::move(actions)) {}
+
+  Link link;
+  double timeout;                // seconds of silence after which it ends
+  std::uint64_t request = 0;     // being worked on; 0: none
+  bool is_evaluating = false;    // the watch has the link
+  cpp11::sexp tag = R_NilValue;  // of the call being worked on
+  Times begun_at{};
+  Watch watch;  // last: it uses the link
+};
+
+// Reads and removes a variable that the main process left for this worker.
+std::string take_variable(const char* name) {
+  const char* value = std::getenv(name);
+  const std::string text = value ? value : "";
+  ::unsetenv(name);
+  return text;
+}
+
+Descriptor connect_to_main() {
+  const std::string inherited = take_variable("NODELAY_STREAM");
+  const std::string port = take_variable("NODELAY_PORT");
+  const std::string token_text = take_variable("NODELAY_TOKEN");
+  const bool has_no_delay = take_variable("NODELAY_NO_DELAY") == "1";
+  if (!inherited.empty()) {
+    Descriptor connection(std::stoi(inherited));
+    set_close_on_exec(connection.get());
+    return connection;
+  }
+  const auto token = Token::parse(token_text);
+  if (port.empty() || !token) {
+    throw Error(ErrorKind::argument,
+                "This function is for workers that nodelay starts; it has no main process here.");
+  }
+  constexpr double kPatience = 60;  // seconds; the main process is listening already
+  return meet_main(static_cast<std::uint16_t>(std::stoi(port)), *token, has_no_delay,
+                   seconds_from(Clock::now(), kPatience));
+}
+
+// Ends a process whose main process is gone, wherever its R thread may be: with its own
+// children, and without leaving its temporary folder behind.
+[[noreturn]] void vanish(const std::filesystem::path& temporary_folder) {
+  if (::getpgrp() == ::getpid()) {
+    ::signal(SIGTERM, SIG_IGN);
+    ::kill(0, SIGTERM);
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(temporary_folder, ignored);
+  ::_exit(1);
+}
+
+Watch::Actions watch_actions(const std::string& temporary_folder) {
+  const bool has_log_in_memory = take_variable("NODELAY_LOG") == "memory";
+  Watch::Actions actions;
+  actions.interrupt = [thread = ::pthread_self()] { ::pthread_kill(thread, SIGINT); };
+  actions.vanish = [temporary_folder] { vanish(temporary_folder); };
+  actions.tick = [has_log_in_memory] {
+    if (has_log_in_memory) trim_log(STDERR_FILENO);
+  };
+  return actions;
+}
+
+Worker& worker_of(SEXP pointer) {
+  return *static_cast<Worker*>(R_ExternalPtrAddr(pointer));
+}
+
+SEXP time_since(const Times& begun_at) {
+  const Times now = times_now();
+  cpp11::writable::doubles time(static_cast<R_xlen_t>(now.size()));
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    time[static_cast<R_xlen_t>(i)] = std::round((now[i] - begun_at[i]) * 1e3) / 1e3;
+  }
+  time.names() = {"user.self", "sys.self", "elapsed", "user.child", "sys.child"};
+  time.attr("class") = "proc_time";
+  return time;
+}
+
+// The list that parallel's own workers send back.
+SEXP outcome(const Worker& worker, SEXP value, bool is_success) {
+  using namespace cpp11::literals;
+  return cpp11::writable::list({"type"_nm = "VALUE", "value"_nm = value, "success"_nm = is_success,
+                                "time"_nm = time_since(worker.begun_at), "tag"_nm = worker.tag});
+}
+
+bool send_outcome(Worker& worker, SEXP value, bool is_success) {
+  const cpp11::sexp result = outcome(worker, value, is_success);
+  const auto body = serialize(result, Encoding::native);
+  worker.tag = R_NilValue;
+  return worker.link.send(FrameKind::result, std::exchange(worker.request, 0), body);
+}
+
+// The call that do.call(fun, args, quote = TRUE) would evaluate.
+SEXP make_call(SEXP function, SEXP arguments) {
+  const SEXP names = Rf_getAttrib(arguments, R_NamesSymbol);
+  const R_xlen_t num_arguments = Rf_xlength(arguments);
+  SEXP call = PROTECT(Rf_allocList(static_cast<int>(num_arguments) + 1));
+  SET_TYPEOF(call, LANGSXP);
+  SETCAR(call, TYPEOF(function) == STRSXP ? Rf_installTrChar(STRING_ELT(function, 0)) : function);
+  SEXP cell = CDR(call);
+  for (R_xlen_t i = 0; i < num_arguments; ++i, cell = CDR(cell)) {
+    SETCAR(cell, Rf_lang2(R_QuoteSymbol, VECTOR_ELT(arguments, i)));
+    if (names == R_NilValue) continue;
+    const SEXP name = STRING_ELT(names, i);
+    if (name != NA_STRING && LENGTH(name) > 0) SET_TAG(cell, Rf_installTrChar(name));
+  }
+  UNPROTECT(1);
+  return call;
+}
+
+bool is_callable(SEXP function, SEXP arguments) {
+  const bool is_name = TYPEOF(function) == STRSXP && Rf_xlength(function) == 1;
+  return (Rf_isFunction(function) || is_name) && TYPEOF(arguments) == VECSXP;
+}
+
+SEXP do_call(SEXP function, SEXP arguments) {
+  static const SEXP kDoCall = Rf_install("do.call");
+  SEXP call = PROTECT(Rf_lang4(kDoCall, Rf_lang2(R_QuoteSymbol, function),
+                               Rf_lang2(R_QuoteSymbol, arguments), Rf_ScalarLogical(TRUE)));
+  SET_TAG(CDDDR(call), Rf_install("quote"));
+  UNPROTECT(1);
+  return call;
+}
+
+// Evaluates as parallel:::workCommand() does: in a fresh frame below that of its namespace.
+SEXP evaluate(SEXP data, SEXP enclosure) {
+  const SEXP function = list_element(data, "fun");
+  const SEXP arguments = list_element(data, "args");
+  SEXP frame = PROTECT(R_NewEnv(enclosure, FALSE, 0));
+  SEXP call = PROTECT(is_callable(function, arguments) ? make_call(function, arguments)
+                                                       : do_call(function, arguments));
+  SEXP value = Rf_eval(call, frame);
+  UNPROTECT(2);
+  return value;
+}
+
+// An interrupt that was sent to a call just before that ended is taken here, and not by the
+// next call.
+void take_pending_interrupt() {
+  ::usleep(0);  // signals are delivered on the way back from a system call
+  cpp11::check_user_interrupt();
+}
+
+// Hands the link to the watch for as long as R code runs.
+SEXP evaluate_watched(Worker& worker, SEXP data, SEXP enclosure) {
+  worker.is_evaluating = true;
+  worker.watch.begin_call(worker.request);
+  // A lambda of its own type: cpp11 does not protect one that runs inside itself.
+  const cpp11::sexp value = cpp11::unwind_protect([&] { return evaluate(data, enclosure); });
+  worker.is_evaluating = false;
+  if (worker.watch.end_call()) take_pending_interrupt();
+  return value;
+}
+
+// False where the conversation is over.
+bool work_on(Worker& worker, const Link::Call& call, SEXP enclosure) {
+  worker.request = call.request;
+  worker.begun_at = times_now();
+  if (call.is_cancelled) {
+    return worker.link.send(FrameKind::result, std::exchange(worker.request, 0), nullptr);
+  }
+  const cpp11::sexp message = unserialize(call.body);
+  worker.link.release_body();
+  const SEXP type = list_element(message, "type");
+  if (is_string(type, "DONE")) return false;
+  if (!is_string(type, "EXEC")) return true;  // no reply is due, as in parallel
+  const SEXP data = list_element(message, "data");
+  worker.tag = list_element(data, "tag");
+  const cpp11::sexp value = evaluate_watched(worker, data, enclosure);
+  return send_outcome(worker, value, true);
+}
+
+bool is_over(const Worker& worker, TimePoint silent_since) {
+  return worker.link.is_closed() || Clock::now() >= seconds_from(silent_since, worker.timeout);
+}
+
+void end_evaluation(Worker& worker) {
+  if (!std::exchange(worker.is_evaluating, false)) return;
+  worker.watch.end_call();
+}
+
+}  // namespace
+}  // namespace nodelay
+
+using namespace nodelay;
+
+// Connects to the main process that started this worker.
+[[cpp11::register]] SEXP worker_connect(std::string temporary_folder) {
+  return entry([&] {
+    const std::string timeout = take_variable("NODELAY_TIMEOUT");
+    auto worker = std::make_unique<Worker>(connect_to_main(),
+                                           timeout.empty() ? 2592000.0 : std::stod(timeout),
+                                           watch_actions(temporary_folder));
+    // Never freed: it is in use until the process ends.
+    return cpp11::unwind_protect(
+        [&] { return R_MakeExternalPtr(worker.release(), R_NilValue, R_NilValue); });
+  });
+}
+
+// Takes and answers calls until the main process says goodbye; then returns FALSE. An error in
+// a call, or an interrupt, leaves this by R's own jump to the handlers in run_worker().
+[[cpp11::register]] bool worker_serve(SEXP pointer, SEXP enclosure) {
+  return entry([&] {
+    Worker& worker = worker_of(pointer);
+    TimePoint silent_since = Clock::now();
+    for (;;) {
+      if (const auto call = worker.link.take_call()) {
+        if (!work_on(worker, *call, enclosure)) return false;
+        silent_since = Clock::now();
+        continue;
+      }
+      if (is_over(worker, silent_since)) return false;
+      worker.link.wait(seconds_from(silent_since, worker.timeout));
+      cpp11::check_user_interrupt();
+    }
+  });
+}
+
+// After an error in a call: sends `error`, the value that stands for it. False where the
+// conversation is over.
+[[cpp11::register]] bool worker_fail(SEXP pointer, SEXP error) {
+  return entry([&] {
+    Worker& worker = worker_of(pointer);
+    end_evaluation(worker);
+    if (worker.request == 0) return true;
+    return send_outcome(worker, error, false);
+  });
+}
+
+// After an interrupt: the main process has given the call up.
+[[cpp11::register]] bool worker_interrupted(SEXP pointer) {
+  return entry([&] {
+    Worker& worker = worker_of(pointer);
+    end_evaluation(worker);
+    worker.tag = R_NilValue;
+    if (worker.request == 0) return true;
+    return worker.link.send(FrameKind::result, std::exchange(worker.request, 0), nullptr);
+  });
+}
+
+// Sends a value while a call runs, before its outcome.
+[[cpp11::register]] void worker_send_event(SEXP pointer, SEXP value) {
+  entry([&] {
+    Worker& worker = worker_of(pointer);
+    const auto body = serialize(value, Encoding::native);
+    worker.watch.end_call();
+    worker.link.send(FrameKind::event, worker.request, body);
+    worker.watch.begin_call(worker.request);
+  });
+}

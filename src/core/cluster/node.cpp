@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+#include "cluster/node.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "net/poll.h"
+#include "net/spin.h"
+
+namespace nodelay {
+namespace {
+
+// A process that ends closes its stream some time before it can be reaped.
+constexpr std::chrono::milliseconds kReapPatience{500};
+
+std::unique_ptr<Splitter> make_splitter(Protocol protocol) {
+  if (protocol == Protocol::framed) return std::make_unique<FrameSplitter>();
+  return std::make_unique<ValueSplitter>();
+}
+
+std::shared_ptr<const Buffer> hello_body() {
+  auto body = std::make_shared<Buffer>();
+  const auto bytes = encode_hello({kProtocolVersion, static_cast<std::uint32_t>(::getpid())});
+  body->append(bytes.data(), bytes.size());
+  return body;
+}
+
+}  // namespace
+
+Node::Node(std::shared_ptr<Session> session, NodeIdentity identity, Protocol protocol)
+    : session_(std::move(session)), identity_(std::move(identity)), protocol_(protocol) {
+  session_->add_worker();
+}
+
+Node::~Node() {
+  stop();
+  session_->remove_worker();
+}
+
+void Node::set_process(Process process, OutputLog log) {
+  process_ = std::move(process);
+  pid_ = process_.pid();
+  log_ = std::move(log);
+}
+
+void Node::set_stream(Descriptor connection) {
+  stream_.emplace(std::move(connection), make_splitter(protocol_));
+  if (protocol_ == Protocol::framed) {
+    stream_->post({FrameHeader{FrameKind::hello, 0, 0, 0}, hello_body()});
+  }
+}
+
+void Node::post(std::shared_ptr<const Buffer> body, bool wants_reply) {
+  Message message{std::nullopt, std::move(body)};
+  if (protocol_ == Protocol::framed) {
+    const std::uint8_t flags = session_->may_spin() ? kMaySpin : 0;
+    message.header = FrameHeader{FrameKind::call, flags, last_request_ + 1, 0};
+  }
+  stream_->post(std::move(message));
+  if (!wants_reply) return;
+  calls_.push_back({++last_request_, false});
+  ++num_wanted_;
+}
+
+bool Node::send(TimePoint slice_end) {
+  while (!loss_ && stream_) {
+    switch (stream_->flush()) {
+      case Stream::Output::all_sent:
+        return true;
+      case Stream::Output::closed:
+        lose_peer();
+        return true;
+      case Stream::Output::blocked:
+        break;
+    }
+    if (Clock::now() >= slice_end) return false;
+    std::array<pollfd, 2> watched{
+        {{stream_->descriptor(), POLLIN | POLLOUT, 0}, {process_.exit_descriptor(), POLLIN, 0}}};
+    if (poll_until(watched, slice_end) == 0) return false;
+    if (watched[0].revents & (POLLIN | POLLHUP | POLLERR)) read_available();
+    if (watched[0].revents == 0) look_after();
+  }
+  return true;
+}
+
+std::optional<Reply> Node::take_reply() {
+  while (stream_) {
+    const auto message = stream_->next();
+    if (!message) {
+      if (stream_->is_malformed() && !loss_) lose("sent bytes that are not nodelay's protocol");
+      return std::nullopt;
+    }
+    if (protocol_ == Protocol::bare) return Reply{*message, std::nullopt};
+    if (auto reply = take_framed(*message)) return reply;
+  }
+  return std::nullopt;
+}
+
+// Nothing where the frame is not for the caller.
+std::optional<Reply> Node::take_framed(Bytes message) {
+  const auto header = decode_header(message.first<kHeaderBytes>());
+  const Bytes body = message.subspan(kHeaderBytes);
+  if (header->kind == FrameKind::hello) {
+    take_hello(body);
+    return std::nullopt;
+  }
+  const bool ends_call = header->kind == FrameKind::result;
+  const bool is_from_worker = ends_call || header->kind == FrameKind::event;
+  if (!is_from_worker || calls_.empty() || header->request != calls_.front().request) {
+    lose("sent a frame that answers no call");
+    return std::nullopt;
+  }
+  const bool is_wanted = settle(ends_call);
+  return is_wanted ? std::optional<Reply>({body, ends_call}) : std::nullopt;
+}
+
+void Node::take_hello(Bytes body) {
+  const auto hello = decode_hello(body);
+  if (hello && hello->protocol_version == kProtocolVersion) return;
+  lose("speaks version " + (hello ? std::to_string(hello->protocol_version) : "?") +
+       " of nodelay's protocol, this process version " + std::to_string(kProtocolVersion) +
+       "; install the same version of nodelay at both ends");
+}
+
+bool Node::settle(bool ends_call) {
+  if (calls_.empty()) return true;  // a bare worker spoke unasked
+  const bool is_wanted = !calls_.front().is_given_up;
+  if (ends_call) drop_front_call();
+  return is_wanted;
+}
+
+void Node::drop_front_call() {
+  if (!calls_.front().is_given_up) --num_wanted_;
+  calls_.pop_front();
+}
+
+bool Node::read_available() {
+  if (loss_ || !stream_) return true;
+  switch (stream_->fill()) {
+    case Stream::Input::some:
+      return true;
+    case Stream::Input::nothing:
+      return false;
+    case Stream::Input::closed:
+      lose_peer();
+      return true;
+  }
+  return false;
+}
+
+void Node::wait(TimePoint slice_end) {
+  if (read_available()) return;
+  const TimePoint start = Clock::now();
+  spin_.set_allowed(session_->may_spin());
+  if (spin(spin_, start, [this] { return read_available(); })) return;
+  std::array<pollfd, 2> watched{
+      {{stream_->descriptor(), events(), 0}, {process_.exit_descriptor(), POLLIN, 0}}};
+  if (poll_until(watched, slice_end) == 0) {
+    if (log_.is_in_memory()) trim_log(log_.standard_error());
+    if (process_.exit_descriptor() < 0) look_after();
+    return;
+  }
+  if (watched[0].revents & POLLOUT) send(Clock::now());
+  if (read_available()) {
+    spin_.answered(Clock::now() - start);
+  } else if (watched[1].revents != 0) {
+    look_after();
+  }
+}
+
+void Node::give_up_calls() {
+  for (Call& call : calls_) {
+    if (call.is_given_up) continue;
+    call.is_given_up = true;
+    if (protocol_ == Protocol::framed && stream_ && !loss_) {
+      stream_->post({FrameHeader{FrameKind::cancel, 0, call.request, 0}, nullptr});
+    }
+  }
+  num_wanted_ = 0;
+  if (stream_ && !loss_) send(Clock::now());
+}
+
+bool Node::look_after() {
+  if (!loss_ && !is_stopped_ && process_.poll_exit()) lose_peer();
+  return loss_.has_value();
+}
+
+// The stream is at its end or the process is; the other follows soon.
+void Node::lose_peer() {
+  if (loss_) return;
+  const TimePoint patience_end = Clock::now() + kReapPatience;
+  while (process_.pid() != 0 && !process_.poll_exit() && Clock::now() < patience_end) {
+    pollfd watched{process_.exit_descriptor(), POLLIN, 0};
+    poll_until({&watched, 1}, Clock::now() + std::chrono::milliseconds(10));
+  }
+  const auto& exit = process_.poll_exit();
+  lose(exit ? describe(*exit) : "closed its connection");
+}
+
+void Node::lose(std::string reason) {
+  if (loss_) return;
+  loss_.emplace();
+  loss_->reason = std::move(reason);
+  loss_->exit = process_.poll_exit();
+  loss_->last_lines = log_.last_lines();
+  loss_->was_in_call = num_wanted_ > 0;
+  if (stream_) stream_->close();  // what has been read stays there to be taken
+  if (!loss_->exit && session_->is_owner()) session_->depart(std::move(process_));
+}
+
+void Node::stop() {
+  if (std::exchange(is_stopped_, true)) return;
+  const bool is_owner = session_->is_owner();
+  if (stream_ && !loss_ && is_owner) {
+    if (protocol_ == Protocol::framed) {
+      stream_->post({FrameHeader{FrameKind::bye, 0, 0, 0}, nullptr});
+      stream_->flush();  // where it does not go out, the end of the stream says the same
+    }
+  }
+  if (stream_) stream_->close();
+  if (is_owner && process_.pid() != 0 && !process_.poll_exit()) {
+    session_->depart(std::move(process_));
+  }
+}
+
+std::string describe(const Node& node, const Loss& loss) {
+  const NodeIdentity& identity = node.identity();
+  std::string text = "Worker " + std::to_string(identity.rank);
+  if (node.pid() != 0) text += " (pid " + std::to_string(node.pid()) + " on " + identity.host + ")";
+  text += " " + loss.reason;
+  if (loss.was_in_call) text += " in the middle of a call";
+  text += ".";
+  if (loss.exit && loss.exit->signal == 9) {
+    text += " SIGKILL is what the kernel sends when memory runs out.";
+  }
+  if (!loss.last_lines.empty()) text += " The last lines it wrote:\n" + loss.last_lines;
+  return text;
+}
+
+}  // namespace nodelay

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <poll.h>
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "cluster/session.h"
+#include "launch/output_log.h"
+#include "launch/process.h"
+#include "net/spin_budget.h"
+#include "net/stream.h"
+
+namespace nodelay {
+
+/// How the worker at the other end speaks.
+enum class Protocol {
+  framed,  ///< nodelay's own loop: frames of docs/protocol.md
+  bare,    ///< base R's loop: serialized values with nothing around them
+};
+
+/// What a node is called in messages.
+struct NodeIdentity {
+  int rank = 0;         ///< 1-based, unique in its cluster
+  std::string host;     ///< name of its machine
+  std::string command;  ///< what was started, quoted for a shell
+};
+
+/// Why a node cannot be used any more.
+struct Loss {
+  std::string reason;              ///< "was killed by signal 9 (SIGKILL)"
+  std::optional<ExitStatus> exit;  ///< of its process, where that has ended
+  std::string last_lines;          ///< of its standard error; may be empty
+  bool was_in_call = false;        ///< a call was running on it
+};
+
+/// A value from a worker.
+struct Reply {
+  Bytes body;  ///< valid until the next call on the node
+  /// Whether it is the outcome of the oldest call. Unknown from a bare worker: there the
+  /// caller looks into the value and tells Node::settle().
+  std::optional<bool> ends_call;
+};
+
+/// One worker as the main process sees it: its process, its stream, the calls that it
+/// owes replies to. Calls are answered in order. A node that is lost or stopped
+/// stays so. Nothing here waits but wait() and the wait inside send(); both return
+/// when their slice of time is over.
+class Node {
+ public:
+  Node(std::shared_ptr<Session> session, NodeIdentity identity, Protocol protocol);
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  const NodeIdentity& identity() const { return identity_; }
+  Protocol protocol() const { return protocol_; }
+  /// Its process id, also after its end; 0 before the start.
+  pid_t pid() const { return pid_; }
+
+  /// The worker has been started as `process`, writing to `log`.
+  void set_process(Process process, OutputLog log);
+
+  /// The stream to the worker is there; to a framed worker a hello goes first.
+  void set_stream(Descriptor connection);
+  bool has_stream() const { return stream_.has_value(); }
+
+  /// Queues a call. Where `wants_reply` is false the worker will send nothing back
+  /// (base R ignores messages of unknown type).
+  void post(std::shared_ptr<const Buffer> body, bool wants_reply);
+
+  /// Sends what is queued until `slice_end`, reading what comes in meanwhile so that two
+  /// full streams cannot block each other. Returns true when all is sent or the
+  /// node is lost.
+  bool send(TimePoint slice_end);
+
+  /// The next value for the caller, without waiting; replies to calls that were given
+  /// up are dropped.
+  std::optional<Reply> take_reply();
+
+  /// Only after a reply with unknown `ends_call`: says whether it was the outcome of the
+  /// oldest call. Returns false where that call was given up: drop the value.
+  bool settle(bool ends_call);
+
+  /// Waits until something has been read, the worker is lost, a signal has arrived or
+  /// `slice_end` has come.
+  void wait(TimePoint slice_end);
+
+  /// Reads what is there without waiting. Returns true where it read something or the
+  /// worker is lost.
+  bool read_available();
+
+  /// Abandons every call sent so far: their replies will be dropped, and a worker of
+  /// nodelay's own is told to stop working on them.
+  void give_up_calls();
+
+  /// Calls whose results are still to be taken.
+  std::size_t num_calls() const { return num_wanted_; }
+
+  /// Why the worker is lost; nothing while it is there.
+  const std::optional<Loss>& loss() const { return loss_; }
+
+  /// Notices a worker whose process has ended although its stream is still open (a
+  /// child of its own holds it). Returns true where the node is lost.
+  bool look_after();
+
+  /// Sends the end of the conversation, closes the stream and hands the process to the
+  /// session's departures. Does nothing the second time.
+  void stop();
+  bool is_stopped() const { return is_stopped_; }
+
+  /// For a poll over many nodes: the stream's descriptor (-1: none) with the events to
+  /// wait for, and the process's.
+  int stream_descriptor() const { return stream_ ? stream_->descriptor() : -1; }
+  short events() const { return stream_ && stream_->has_output() ? POLLIN | POLLOUT : POLLIN; }
+  int exit_descriptor() const { return process_.exit_descriptor(); }
+
+  /// Marks the node as lost for a reason found outside, such as a time limit.
+  void lose(std::string reason);
+
+ private:
+  struct Call {
+    std::uint64_t request;
+    bool is_given_up;
+  };
+
+  std::optional<Reply> take_framed(Bytes message);
+  void take_hello(Bytes body);
+  void drop_front_call();
+  void lose_peer();
+
+  std::shared_ptr<Session> session_;  // shared: see Session
+  NodeIdentity identity_;
+  Protocol protocol_;
+  Process process_;
+  pid_t pid_ = 0;
+  OutputLog log_;
+  std::optional<Stream> stream_;
+  std::deque<Call> calls_;      // oldest first; each owes one result
+  std::size_t num_wanted_ = 0;  // of calls_, not given up
+  std::uint64_t last_request_ = 0;
+  SpinBudget spin_;
+  std::optional<Loss> loss_;
+  bool is_stopped_ = false;
+};
+
+/// One sentence on what became of a node, with its last lines below where there are
+/// any: "Worker 2 (pid 4711 on localhost) was killed by signal 9 (SIGKILL) ...".
+std::string describe(const Node& node, const Loss& loss);
+
+}  // namespace nodelay

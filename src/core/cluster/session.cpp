@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "cluster/session.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "hosts/usable_cpus.h"
+#include "net/poll.h"
+
+namespace nodelay {
+
+Session::Session() : owner_(::getpid()), usable_cpus_(usable_cpus()) {}
+
+bool Session::is_owner() const {
+  return ::getpid() == owner_;
+}
+
+void Session::depart(Process process) {
+  departures_.emplace_back(std::move(process), Clock::now());
+}
+
+void Session::advance_departures() {
+  if (departures_.empty()) return;
+  const TimePoint now = Clock::now();
+  departures_.remove_if([now](Departure& departure) { return departure.advance(now); });
+}
+
+void Session::finish_departures() {
+  for (advance_departures(); !departures_.empty(); advance_departures()) {
+    // Short enough where the kernel does not tell of a process's end.
+    TimePoint until = Clock::now() + std::chrono::milliseconds(20);
+    std::vector<pollfd> watched;
+    for (const Departure& departure : departures_) {
+      watched.push_back({departure.exit_descriptor(), POLLIN, 0});
+    }
+    poll_until(watched, until);
+  }
+}
+
+}  // namespace nodelay

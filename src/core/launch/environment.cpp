@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#include "launch/environment.h"
+
+#include <unistd.h>
+
+#include <unordered_set>
+
+namespace nodelay {
+
+std::vector<std::string> changed_environment(
+    const std::vector<std::pair<std::string, std::string>>& set,
+    const std::vector<std::string>& unset) {
+  std::unordered_set<std::string> dropped(unset.begin(), unset.end());
+  for (const auto& [name, value] : set) dropped.insert(name);
+  std::vector<std::string> environment;
+  for (char** entry = ::environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (!dropped.contains(text.substr(0, text.find('=')))) environment.push_back(text);
+  }
+  for (const auto& [name, value] : set) environment.push_back(name + "=" + value);
+  return environment;
+}
+
+}  // namespace nodelay

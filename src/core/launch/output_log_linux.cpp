@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "launch/output_log.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/system_call.h"
+
+namespace nodelay {
+namespace {
+
+constexpr std::size_t kTailBytes = 4096;
+constexpr int kTailLines = 10;
+constexpr off_t kTrimAbove = 4 * 1024 * 1024;  // bytes in memory before a log is trimmed
+constexpr off_t kKeptByTrim = 1024 * 1024;     // bytes
+
+Descriptor open_path(const std::string& path, int flags) {
+  return Descriptor(system_call(("opening '" + path + "' for a worker's output").c_str(),
+                                [&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0666); }));
+}
+
+Descriptor copy_of(int descriptor) {
+  return Descriptor(system_call("copying a descriptor for a worker's output",
+                                [&] { return ::fcntl(descriptor, F_DUPFD_CLOEXEC, 3); }));
+}
+
+// Where the last kTailLines lines begin.
+std::size_t start_of_last_lines(const std::string& text) {
+  std::size_t at = text.size();
+  for (int line = 0; line < kTailLines && at != 0; ++line) {
+    const std::size_t newline = text.rfind('\n', at - 1);
+    if (newline == std::string::npos) return 0;
+    at = newline;
+  }
+  return at < text.size() && text[at] == '\n' ? at + 1 : at;
+}
+
+}  // namespace
+
+OutputLog OutputLog::kept_in_memory() {
+  OutputLog log;
+  log.standard_output_ = open_path("/dev/null", O_WRONLY);
+  log.standard_error_ = Descriptor(system_call("making the log of a worker", [] {
+    return ::memfd_create("nodelay-worker-log", MFD_CLOEXEC);
+  }));
+  system_call("making the log of a worker",
+              [&] { return ::fcntl(log.standard_error_.get(), F_SETFL, O_APPEND); });
+  log.is_in_memory_ = true;
+  return log;
+}
+
+OutputLog OutputLog::file(const std::string& path, bool is_fresh) {
+  OutputLog log;
+  log.standard_output_ =
+      open_path(path, O_RDWR | O_CREAT | O_APPEND | O_NOCTTY | (is_fresh ? O_TRUNC : 0));
+  log.standard_error_ = copy_of(log.standard_output_.get());
+  return log;
+}
+
+OutputLog OutputLog::inherited() {
+  OutputLog log;
+  log.standard_output_ = copy_of(STDOUT_FILENO);
+  log.standard_error_ = copy_of(STDERR_FILENO);
+  return log;
+}
+
+std::string OutputLog::last_lines() const {
+  struct stat status {};
+  const int log = standard_error_.get();
+  if (log < 0 || ::fstat(log, &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  const auto size = static_cast<std::size_t>(status.st_size);
+  std::string tail(std::min(size, kTailBytes), '\0');
+  const auto from = static_cast<off_t>(size - tail.size());
+  const ssize_t got =
+      retry_interrupted([&] { return ::pread(log, tail.data(), tail.size(), from); });
+  if (got <= 0) return {};
+  tail.resize(static_cast<std::size_t>(got));
+  while (!tail.empty() && tail.back() == '\n') tail.pop_back();
+  return tail.substr(start_of_last_lines(tail));
+}
+
+void trim_log(int descriptor) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || status.st_size <= kKeptByTrim) return;
+  if (status.st_blocks * 512 <= kTrimAbove) return;
+  // Where the kernel cannot, the log merely stays large.
+  (void)::fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+                    status.st_size - kKeptByTrim);
+}
+
+}  // namespace nodelay

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "launch/process.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "base/system_call.h"
+
+namespace nodelay {
+namespace {
+
+constexpr int kFirstSparedDescriptor = 64;  // above every number that a child is given
+
+std::vector<char*> null_terminated(const std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  for (const std::string& string : strings) pointers.push_back(const_cast<char*>(string.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// Everything that the child needs, ready before vfork(): between that and exec
+// the child runs in this process's memory and may only make system calls.
+struct PreparedChild {
+  std::vector<char*> argv;
+  std::vector<char*> environment;
+  std::vector<Descriptor> spared;  // copies out of the way of the numbers to be set
+  std::vector<SpawnPlan::Passed> descriptors;
+  bool dies_with_parent;
+  pid_t parent;
+};
+
+PreparedChild prepare(const SpawnPlan& plan) {
+  PreparedChild child;
+  child.argv = null_terminated(plan.argv);
+  child.environment = null_terminated(plan.environment);
+  for (const SpawnPlan::Passed& passed : plan.descriptors) {
+    child.spared.emplace_back(system_call("copying a descriptor for a worker", [&] {
+      return ::fcntl(passed.ours, F_DUPFD_CLOEXEC, kFirstSparedDescriptor);
+    }));
+    child.descriptors.push_back({child.spared.back().get(), passed.theirs});
+  }
+  child.dies_with_parent = plan.dies_with_parent;
+  child.parent = ::getpid();
+  return child;
+}
+
+// Runs in the child after vfork(). Returns errno where exec failed.
+int become(const PreparedChild& child) {
+  ::setpgid(0, 0);
+  if (child.dies_with_parent) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != child.parent) ::_exit(1);  // it ended before it could be asked
+  }
+  for (const SpawnPlan::Passed& passed : child.descriptors) {
+    if (::dup2(passed.ours, passed.theirs) < 0) return errno;
+  }
+  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGCHLD, SIGUSR1, SIGUSR2}) {
+    ::signal(number, SIG_DFL);
+  }
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::execvpe(child.argv[0], child.argv.data(), child.environment.data());
+  return errno;
+}
+
+Descriptor open_exit_descriptor(pid_t pid) {
+  // Through syscall(): glibc 2.36's <sys/pidfd.h> lacks extern "C".
+  return Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+}
+
+}  // namespace
+
+Process Process::spawn(const SpawnPlan& plan) {
+  const PreparedChild child = prepare(plan);
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler may run in the shared memory
+  volatile int exec_errno = 0;
+  const pid_t pid = ::vfork();
+  if (pid == 0) {
+    exec_errno = become(child);
+    ::_exit(127);
+  }
+  const int fork_errno = errno;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (pid < 0) throw Error(fork_errno, "starting a process");
+  if (exec_errno != 0) {
+    retry_interrupted([&] { return ::waitpid(pid, nullptr, 0); });
+    throw Error(exec_errno, "executing '" + plan.argv[0] + "'");
+  }
+  Process process;
+  process.pid_ = pid;
+  process.parent_ = child.parent;
+  process.exit_descriptor_ = open_exit_descriptor(pid);
+  return process;
+}
+
+Process::Process(Process&& other) noexcept
+    : pid_(std::exchange(other.pid_, 0)),
+      parent_(other.parent_),
+      exit_descriptor_(std::move(other.exit_descriptor_)),
+      exit_status_(other.exit_status_) {}
+
+Process& Process::operator=(Process&& other) noexcept {
+  if (this != &other) {
+    end();
+    pid_ = std::exchange(other.pid_, 0);
+    parent_ = other.parent_;
+    exit_descriptor_ = std::move(other.exit_descriptor_);
+    exit_status_ = other.exit_status_;
+  }
+  return *this;
+}
+
+Process::~Process() {
+  end();
+}
+
+void Process::end() {
+  if (pid_ == 0 || exit_status_ || parent_ != ::getpid()) return;
+  signal(SIGKILL);
+  retry_interrupted([&] { return ::waitpid(pid_, nullptr, 0); });
+  exit_status_ = ExitStatus{};
+}
+
+const std::optional<ExitStatus>& Process::poll_exit() {
+  if (pid_ == 0 || exit_status_) return exit_status_;
+  int status = 0;
+  const pid_t reaped = retry_interrupted([&] { return ::waitpid(pid_, &status, WNOHANG); });
+  if (reaped == 0) return exit_status_;
+  exit_status_.emplace();
+  if (reaped == pid_ && WIFEXITED(status)) exit_status_->code = WEXITSTATUS(status);
+  if (reaped == pid_ && WIFSIGNALED(status)) exit_status_->signal = WTERMSIG(status);
+  return exit_status_;
+}
+
+void Process::signal(int number) {
+  if (pid_ == 0 || exit_status_) return;
+  if (::kill(-pid_, number) != 0) ::kill(pid_, number);
+}
+
+}  // namespace nodelay

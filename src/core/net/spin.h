@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sched.h>
+
+#include "net/spin_budget.h"
+
+namespace nodelay {
+
+/// Looks again and again, giving the CPU away in between, for as long as `budget`
+/// allows from `start` on; `look` returns true where it found something, and so does
+/// this. Tells `budget` what happened.
+template <typename Look>
+bool spin(SpinBudget& budget, TimePoint start, Look look) {
+  const auto allowance = budget.allowance(start);
+  if (allowance <= allowance.zero()) return false;
+  for (TimePoint last = start;;) {
+    // Not a pause loop: the peer may be waiting for this very CPU.
+    ::sched_yield();
+    const bool has_found = look();
+    const TimePoint now = Clock::now();
+    if (has_found) {
+      budget.answered(now - start);
+      return true;
+    }
+    if (now - last > kDescheduledAfter) {
+      budget.descheduled(now);
+      return false;
+    }
+    if (now - start > allowance) {
+      budget.missed();
+      return false;
+    }
+    last = now;
+  }
+}
+
+}  // namespace nodelay

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nodelay/frame.h>
+
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "base/descriptor.h"
+#include "net/splitter.h"
+#include "wire/buffer.h"
+
+namespace nodelay {
+
+/// One message on its way out. The body is shared because a broadcast sends the
+/// same bytes to many nodes; it may be null.
+struct Message {
+  std::optional<FrameHeader> header;  ///< none on a stream of bare values
+  std::shared_ptr<const Buffer> body;
+};
+
+/// The one bidirectional stream between a main process and a worker: messages are
+/// queued and written with as few system calls as there are, read ahead and split.
+/// It never waits: whoever owns it polls. Used by one thread at a time.
+class Stream {
+ public:
+  enum class Output { all_sent, blocked, closed };
+  enum class Input { nothing, some, closed };
+
+  /// `descriptor` must be a stream socket; it is made nonblocking.
+  Stream(Descriptor descriptor, std::unique_ptr<Splitter> splitter);
+
+  /// Queues a message; flush() sends it. A header's body_bytes is filled in here.
+  void post(Message message);
+
+  /// Sends as much as the kernel takes now, several messages in one call.
+  Output flush();
+
+  /// Reads once, as much as is there.
+  Input fill();
+
+  /// The message at the front of what was read, header included, until the next
+  /// call of next() or fill(); nothing where it is not complete yet or is malformed.
+  std::optional<Bytes> next();
+
+  /// True once the peer sent bytes that cannot be a message; nothing can be read then.
+  bool is_malformed() const { return is_malformed_; }
+
+  /// Gives back the memory of the message that next() returned.
+  void release() { drop_taken(); }
+
+  bool has_output() const { return !outbox_.empty(); }
+
+  /// True where part of a message was read when the peer closed.
+  bool has_partial_input() const { return input_.size() > taken_bytes_; }
+
+  /// The descriptor to poll: for input always, for output while has_output().
+  int descriptor() const { return descriptor_.get(); }
+
+  /// Ends the stream for this process and the peer alike.
+  void close() { descriptor_.close(); }
+
+ private:
+  struct Outgoing {
+    HeaderBytes header;
+    std::size_t header_bytes = 0;  // 0: a bare value
+    std::shared_ptr<const Buffer> body;
+    std::size_t sent_bytes = 0;
+
+    std::size_t total_bytes() const { return header_bytes + (body ? body->size() : 0); }
+  };
+
+  void drop_taken();
+  void count_sent(std::size_t num_bytes);
+
+  Descriptor descriptor_;
+  std::unique_ptr<Splitter> splitter_;
+  std::deque<Outgoing> outbox_;
+  Buffer input_;
+  std::size_t taken_bytes_ = 0;  // at the front of input_, handed out by next()
+  bool is_malformed_ = false;
+};
+
+}  // namespace nodelay

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "worker/link.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "net/poll.h"
+#include "net/spin.h"
+
+namespace nodelay {
+
+Link::Link(Descriptor connection)
+    : stream_(std::move(connection), std::make_unique<FrameSplitter>()) {
+  auto body = std::make_shared<Buffer>();
+  const auto hello = encode_hello({kProtocolVersion, static_cast<std::uint32_t>(::getpid())});
+  body->append(hello.data(), hello.size());
+  send(FrameKind::hello, 0, std::move(body));
+}
+
+std::optional<Link::Call> Link::take_call() {
+  if (!waiting_.empty()) {
+    Waiting& front = waiting_.front();
+    current_body_ = std::move(front.body);
+    const Call call{front.request, front.is_cancelled, current_body_.bytes()};
+    waiting_.pop_front();
+    return call;
+  }
+  while (const auto message = stream_.next()) {
+    if (auto call = sort(*message)) return call;
+  }
+  if (stream_.is_malformed()) is_closed_ = true;
+  return std::nullopt;
+}
+
+void Link::release_body() {
+  current_body_.reset();
+  stream_.release();
+}
+
+bool Link::read_available() {
+  if (is_closed_) return true;
+  switch (stream_.fill()) {
+    case Stream::Input::nothing:
+      return false;
+    case Stream::Input::some:
+      return true;
+    case Stream::Input::closed:
+      is_closed_ = true;
+      return true;
+  }
+  return false;
+}
+
+void Link::sort_input() {
+  while (const auto message = stream_.next()) {
+    const auto call = sort(*message);
+    if (!call) continue;
+    waiting_.push_back({call->request, false, {}});
+    waiting_.back().body.append(call->body.data(), call->body.size());
+  }
+  if (stream_.is_malformed()) is_closed_ = true;
+}
+
+// The call, where the message is one.
+std::optional<Link::Call> Link::sort(Bytes message) {
+  const auto header = decode_header(message.first<kHeaderBytes>());
+  const Bytes body = message.subspan(kHeaderBytes);
+  switch (header->kind) {
+    case FrameKind::call:
+      spin_.set_allowed((header->flags & kMaySpin) != 0);
+      return Call{header->request, false, body};
+    case FrameKind::cancel:
+      cancel(header->request);
+      return std::nullopt;
+    case FrameKind::hello: {
+      const auto hello = decode_hello(body);
+      if (!hello || hello->protocol_version != kProtocolVersion) is_closed_ = true;
+      return std::nullopt;
+    }
+    case FrameKind::bye:
+    case FrameKind::result:
+    case FrameKind::event:
+      is_closed_ = true;
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+void Link::cancel(std::uint64_t request) {
+  const auto call = std::find_if(waiting_.begin(), waiting_.end(),
+                                 [&](const Waiting& each) { return each.request == request; });
+  if (call == waiting_.end()) {
+    cancelled_request_ = request;
+  } else {
+    call->is_cancelled = true;
+  }
+}
+
+bool Link::take_cancel(std::uint64_t request) {
+  if (cancelled_request_ != request) return false;
+  cancelled_request_ = 0;
+  return true;
+}
+
+void Link::wait(TimePoint slice_end) {
+  if (read_available()) return;
+  const TimePoint start = Clock::now();
+  if (spin(spin_, start, [this] { return read_available(); })) return;
+  pollfd watched{stream_.descriptor(), POLLIN, 0};
+  if (poll_until({&watched, 1}, slice_end) == 0) return;
+  if (read_available()) spin_.answered(Clock::now() - start);
+}
+
+bool Link::send(FrameKind kind, std::uint64_t request, std::shared_ptr<const Buffer> body) {
+  stream_.post({FrameHeader{kind, 0, request, 0}, std::move(body)});
+  while (!is_closed_) {
+    switch (stream_.flush()) {
+      case Stream::Output::all_sent:
+        return true;
+      case Stream::Output::closed:
+        is_closed_ = true;
+        return false;
+      case Stream::Output::blocked:
+        break;
+    }
+    pollfd watched{stream_.descriptor(), POLLIN | POLLOUT, 0};
+    poll_until({&watched, 1}, Clock::now() + std::chrono::hours(1));
+    if (watched.revents & (POLLIN | POLLHUP | POLLERR)) read_available();
+  }
+  return false;
+}
+
+}  // namespace nodelay

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "base/clock.h"
+#include "net/spin_budget.h"
+#include "net/stream.h"
+
+namespace nodelay {
+
+/// The worker's end of the stream: takes calls, sends results. Used by one thread at
+/// a time: the R thread, or while that runs a call the watch (see Watch).
+class Link {
+ public:
+  struct Call {
+    std::uint64_t request = 0;
+    bool is_cancelled = false;  ///< its result is not wanted any more: do not begin
+    Bytes body;                 ///< valid until the next call on this link
+  };
+
+  /// Sends the hello frame.
+  explicit Link(Descriptor connection);
+
+  /// The next call, in the order in which they were sent; nothing where none is here yet.
+  std::optional<Call> take_call();
+
+  /// Gives back the memory of the last call's body.
+  void release_body();
+
+  /// Waits until something has come in, a signal has arrived or `slice_end` has come.
+  void wait(TimePoint slice_end);
+
+  /// Reads what is there without waiting; returns true where something came.
+  bool read_available();
+
+  /// Looks through all that has been read while a call runs: remembers which calls are
+  /// cancelled and puts those that have not begun aside.
+  void sort_input();
+
+  /// Sends the outcome of a call, waiting for as long as the main process does not
+  /// read. A null body says that the call was cancelled. Returns false where the
+  /// stream is at its end.
+  bool send(FrameKind kind, std::uint64_t request, std::shared_ptr<const Buffer> body);
+
+  /// True once the main process has said goodbye, closed the stream or broken the protocol.
+  bool is_closed() const { return is_closed_; }
+
+  /// True once after the call `request` was cancelled while it ran.
+  bool take_cancel(std::uint64_t request);
+
+  int descriptor() const { return stream_.descriptor(); }
+
+ private:
+  struct Waiting {
+    std::uint64_t request;
+    bool is_cancelled;
+    Buffer body;
+  };
+
+  std::optional<Call> sort(Bytes message);
+  void cancel(std::uint64_t request);
+
+  Stream stream_;
+  std::deque<Waiting> waiting_;          // put aside by sort_input(), oldest first
+  Buffer current_body_;                  // of a call that was put aside
+  std::uint64_t cancelled_request_ = 0;  // was taken before it was cancelled; 0: none
+  SpinBudget spin_;
+  bool is_closed_ = false;
+};
+
+}  // namespace nodelay
