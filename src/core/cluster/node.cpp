@@ -30,13 +30,11 @@ std::shared_ptr<const Buffer> hello_body() {
 }  // namespace
 
 Node::Node(std::shared_ptr<Session> session, NodeIdentity identity, Protocol protocol)
-    : session_(std::move(session)), identity_(std::move(identity)), protocol_(protocol) {
-  session_->add_worker();
-}
+    : session_(std::move(session)), identity_(std::move(identity)), protocol_(protocol) {}
 
 Node::~Node() {
   stop();
-  session_->remove_worker();
+  forget_calls();
 }
 
 void Node::set_process(Process process, OutputLog log) {
@@ -53,6 +51,7 @@ void Node::set_stream(Descriptor connection) {
 }
 
 void Node::post(std::shared_ptr<const Buffer> body, bool wants_reply) {
+  if (wants_reply && calls_.empty()) session_->begin_work();
   Message message{std::nullopt, std::move(body)};
   if (protocol_ == Protocol::framed) {
     const std::uint8_t flags = session_->may_spin() ? kMaySpin : 0;
@@ -90,6 +89,7 @@ std::optional<Reply> Node::take_reply() {
     const auto message = stream_->next();
     if (!message) {
       if (stream_->is_malformed() && !loss_) lose("sent bytes that are not nodelay's protocol");
+      if (loss_) forget_calls();
       return std::nullopt;
     }
     if (protocol_ == Protocol::bare) return Reply{*message, std::nullopt};
@@ -131,9 +131,17 @@ bool Node::settle(bool ends_call) {
   return is_wanted;
 }
 
+// A lost worker owes nothing any more once all that it had sent has been taken.
+void Node::forget_calls() {
+  if (!calls_.empty()) session_->end_work();
+  calls_.clear();
+  num_wanted_ = 0;
+}
+
 void Node::drop_front_call() {
   if (!calls_.front().is_given_up) --num_wanted_;
   calls_.pop_front();
+  if (calls_.empty()) session_->end_work();
 }
 
 bool Node::read_available() {

@@ -131,6 +131,7 @@ class Node {
   std::optional<Reply> take_framed(Bytes message);
   void take_hello(Bytes body);
   void drop_front_call();
+  void forget_calls();
   void lose_peer();
 
   std::shared_ptr<Session> session_;  // shared: see Session

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "hosts/usable_cpus.h"
@@ -15,6 +15,11 @@ Session::Session() : owner_(::getpid()), usable_cpus_(usable_cpus()) {}
 
 bool Session::is_owner() const {
   return ::getpid() == owner_;
+}
+
+void Session::begin_work() {
+  if (num_at_work_ == 0) last_peak_ = std::exchange(peak_, 0);
+  peak_ = std::max(peak_, ++num_at_work_);
 }
 
 void Session::depart(Process process) {

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <list>
 
 #include "base/clock.h"
@@ -22,12 +23,13 @@ class Session {
 
   pid_t owner() const { return owner_; }
 
-  /// One more worker, or one fewer, may be at work.
-  void add_worker() { ++num_workers_; }
-  void remove_worker() { --num_workers_; }
+  /// A node begins, or ends, to owe replies.
+  void begin_work();
+  void end_work() { --num_at_work_; }
 
-  /// Whether a process may spin while it waits: no more workers than usable CPUs.
-  bool may_spin() const { return num_workers_ <= usable_cpus_; }
+  /// Whether a process may spin while it waits: no more workers at work at a time, now and
+  /// in the last burst of calls, than there are usable CPUs.
+  bool may_spin() const { return std::max(last_peak_, peak_) <= usable_cpus_; }
 
   /// Takes over a worker whose stream has been closed and sees it off.
   void depart(Process process);
@@ -40,7 +42,9 @@ class Session {
 
  private:
   pid_t owner_;
-  int num_workers_ = 0;
+  int num_at_work_ = 0;  // nodes that owe replies
+  int peak_ = 0;         // most of them at a time since none was
+  int last_peak_ = 0;    // the same of the time before
   int usable_cpus_;
   std::list<Departure> departures_;
 };
