@@ -1,8 +1,5 @@
 cluster_class <- c("nodelay_cluster", "RichSOCKcluster", "SOCKcluster", "cluster")
 
-# Lets BiocParallel and others coerce a cluster by S4.
-methods::setOldClass(cluster_class)
-
 new_cluster <- function(nodes) structure(nodes, class = cluster_class)
 
 #' @exportS3Method parallel::recvOneData
