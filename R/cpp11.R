@@ -8,8 +8,12 @@ session_new <- function() {
   .Call(`_nodelay_session_new`)
 }
 
-nodes_start <- function(session_pointer, plans, ports, patience) {
-  .Call(`_nodelay_nodes_start`, session_pointer, plans, ports, patience)
+node_command <- function(plan, port) {
+  .Call(`_nodelay_node_command`, plan, port)
+}
+
+nodes_start <- function(session_pointer, plans, ports, is_reachable, patience) {
+  .Call(`_nodelay_nodes_start`, session_pointer, plans, ports, is_reachable, patience)
 }
 
 node_send <- function(pointer, message) {

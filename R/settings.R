@@ -9,9 +9,15 @@ setting <- function(name, default) {
 
 # Storage mode of each setting that an environment variable may give.
 environment_settings <- c(
+  makeNodePSOCK.calls = "logical",
   makeNodePSOCK.connectTimeout = "numeric",
   makeNodePSOCK.socketOptions = "character",
+  makeNodePSOCK.port.increment = "logical",
+  makeNodePSOCK.rscript_label = "character",
+  makeNodePSOCK.setup_strategy = "character",
   makeNodePSOCK.timeout = "numeric",
+  makeNodePSOCK.tries = "integer",
+  makeNodePSOCK.tries.delay = "numeric",
   makeNodePSOCK.useXDR = "logical",
   makeNodePSOCK.validate = "logical"
 )

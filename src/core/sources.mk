@@ -20,6 +20,8 @@ NODELAY_CORE = \
   launch/exit_status.cpp \
   launch/output_log_linux.cpp \
   launch/process_linux.cpp \
+  launch/worker_code.cpp \
+  launch/worker_command.cpp \
   hosts/usable_cpus.cpp \
   cluster/node.cpp \
   cluster/session.cpp \

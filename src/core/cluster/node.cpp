@@ -29,8 +29,8 @@ std::shared_ptr<const Buffer> hello_body() {
 
 }  // namespace
 
-Node::Node(std::shared_ptr<Session> session, NodeIdentity identity, Protocol protocol)
-    : session_(std::move(session)), identity_(std::move(identity)), protocol_(protocol) {}
+Node::Node(std::shared_ptr<Session> session, NodeIdentity identity)
+    : session_(std::move(session)), identity_(std::move(identity)) {}
 
 Node::~Node() {
   stop();
@@ -43,7 +43,8 @@ void Node::set_process(Process process, OutputLog log) {
   log_ = std::move(log);
 }
 
-void Node::set_stream(Descriptor connection) {
+void Node::set_stream(Descriptor connection, Protocol protocol) {
+  protocol_ = protocol;
   stream_.emplace(std::move(connection), make_splitter(protocol_));
   if (protocol_ == Protocol::framed) {
     stream_->post({FrameHeader{FrameKind::hello, 0, 0, 0}, hello_body()});
@@ -233,11 +234,16 @@ void Node::stop() {
   }
 }
 
-std::string describe(const Node& node, const Loss& loss) {
+std::string name_of(const Node& node) {
   const NodeIdentity& identity = node.identity();
-  std::string text = "Worker " + std::to_string(identity.rank);
-  if (node.pid() != 0) text += " (pid " + std::to_string(node.pid()) + " on " + identity.host + ")";
-  text += " " + loss.reason;
+  const std::string name = "Worker " + std::to_string(identity.rank);
+  if (identity.is_remote) return name + " on " + identity.host + ": the command that started it";
+  if (node.pid() == 0) return name + " on " + identity.host;
+  return name + " (pid " + std::to_string(node.pid()) + " on " + identity.host + ")";
+}
+
+std::string describe(const Node& node, const Loss& loss) {
+  std::string text = name_of(node) + " " + loss.reason;
   if (loss.was_in_call) text += " in the middle of a call";
   text += ".";
   if (loss.exit && loss.exit->signal == 9) {

@@ -23,6 +23,7 @@ struct SpawnPlan {
   std::vector<std::string> environment;  ///< "NAME=value"
   std::vector<Passed> descriptors;
   bool dies_with_parent = false;  ///< SIGTERM when the thread that spawned it ends
+  bool leaves_terminal = false;   ///< a session of its own: it cannot ask for passwords
 };
 
 /// Owns one child process. The child leads a process group of its own, so that

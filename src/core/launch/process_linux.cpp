@@ -31,6 +31,7 @@ struct PreparedChild {
   std::vector<Descriptor> spared;  // copies out of the way of the numbers to be set
   std::vector<SpawnPlan::Passed> descriptors;
   bool dies_with_parent;
+  bool leaves_terminal;
   pid_t parent;
 };
 
@@ -45,13 +46,18 @@ PreparedChild prepare(const SpawnPlan& plan) {
     child.descriptors.push_back({child.spared.back().get(), passed.theirs});
   }
   child.dies_with_parent = plan.dies_with_parent;
+  child.leaves_terminal = plan.leaves_terminal;
   child.parent = ::getpid();
   return child;
 }
 
 // Runs in the child after vfork(). Returns errno where exec failed.
 int become(const PreparedChild& child) {
-  ::setpgid(0, 0);
+  if (child.leaves_terminal) {
+    ::setsid();  // which makes it the leader of a process group, too
+  } else {
+    ::setpgid(0, 0);
+  }
   if (child.dies_with_parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != child.parent) ::_exit(1);  // it ended before it could be asked

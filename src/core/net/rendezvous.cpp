@@ -15,15 +15,17 @@
 namespace nodelay {
 namespace {
 
-constexpr std::chrono::seconds kPatience{10};  // for a guest to say its half
-constexpr std::size_t kMostGuests = 256;       // strangers that are heard at a time
-constexpr int kBacklog = 4096;                 // the kernel lowers it to its own limit
+constexpr std::size_t kGreetingBytes = kTokenHalfBytes + 1;  // a half and the letter of a Loop
+constexpr std::chrono::seconds kPatience{10};                // for a guest to say it
+constexpr std::chrono::milliseconds kSilence{200};  // after which a guest may be an unknown worker
+constexpr std::size_t kMostGuests = 256;            // strangers that are heard at a time
+constexpr int kBacklog = 4096;                      // the kernel lowers it to its own limit
 
-sockaddr_in loopback_address(std::uint16_t port) {
+sockaddr_in address_of(std::uint16_t port, Reach reach) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_addr.s_addr = htonl(reach == Reach::network ? INADDR_ANY : INADDR_LOOPBACK);
   return address;
 }
 
@@ -34,13 +36,13 @@ Descriptor make_tcp_socket() {
 }
 
 // Empty where the port is taken or not ours to open.
-Descriptor try_to_listen(std::uint16_t port) {
+Descriptor try_to_listen(std::uint16_t port, Reach reach) {
   Descriptor listener = make_tcp_socket();
   const int yes = 1;
   system_call("setting a socket option", [&] {
     return ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   });
-  const sockaddr_in address = loopback_address(port);
+  const sockaddr_in address = address_of(port, reach);
   if (::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       ::listen(listener.get(), kBacklog) != 0) {
     return {};
@@ -73,11 +75,11 @@ bool say(int connection, const std::string& half) {
 
 enum class Heard { some, nothing, closed };
 
-// Reads on towards one half and never past it: what follows belongs to the stream.
-Heard hear(int connection, std::string& said) {
-  std::array<char, kTokenHalfBytes> bytes;
-  const ssize_t received = retry_interrupted(
-      [&] { return ::recv(connection, bytes.data(), kTokenHalfBytes - said.size(), 0); });
+// Reads on towards `wanted` bytes and never past them: what follows belongs to the stream.
+Heard hear(int connection, std::string& said, std::size_t wanted) {
+  std::array<char, kGreetingBytes> bytes;
+  const ssize_t received =
+      retry_interrupted([&] { return ::recv(connection, bytes.data(), wanted - said.size(), 0); });
   if (received > 0) {
     said.append(bytes.data(), static_cast<std::size_t>(received));
     return Heard::some;
@@ -86,14 +88,23 @@ Heard hear(int connection, std::string& said) {
   return Heard::closed;
 }
 
+bool is_loop(char letter) {
+  return letter == static_cast<char>(Loop::native) || letter == static_cast<char>(Loop::base);
+}
+
+void prepare_connection(int connection, bool has_no_delay) {
+  if (has_no_delay) set_no_delay(connection);
+  set_keepalive(connection);
+}
+
 }  // namespace
 
-Rendezvous::Rendezvous(const std::vector<std::uint16_t>& ports) {
+Rendezvous::Rendezvous(const std::vector<std::uint16_t>& ports, Reach reach) {
   std::vector<std::uint16_t> choices = ports;
   if (choices.empty()) choices.push_back(0);
   while (!choices.empty()) {
     const auto chosen = choices.begin() + static_cast<std::ptrdiff_t>(random_below(choices.size()));
-    listener_ = try_to_listen(*chosen);
+    listener_ = try_to_listen(*chosen, reach);
     if (listener_) {
       port_ = port_of(listener_.get());
       return;
@@ -104,7 +115,17 @@ Rendezvous::Rendezvous(const std::vector<std::uint16_t>& ports) {
 }
 
 void Rendezvous::expect(std::size_t worker, Token token, bool has_no_delay) {
-  expected_.push_back({worker, std::move(token), has_no_delay});
+  expected_.push_back({worker, has_no_delay, std::move(token)});
+}
+
+void Rendezvous::expect_unknown(std::size_t worker, bool has_no_delay) {
+  unknown_.push_back({worker, has_no_delay, {}});
+}
+
+void Rendezvous::forget(std::size_t worker) {
+  const auto is_it = [worker](const Expected& each) { return each.worker == worker; };
+  std::erase_if(expected_, is_it);
+  std::erase_if(unknown_, is_it);
 }
 
 void Rendezvous::add_to(std::vector<pollfd>& watched) const {
@@ -116,7 +137,8 @@ std::vector<Arrival> Rendezvous::turn(TimePoint now) {
   accept_all(now);
   std::vector<Arrival> arrivals;
   std::erase_if(guests_, [&](Guest& guest) {
-    return listen_to(guest, arrivals) != Presentation::going || guest.leaves_at <= now;
+    return listen_to(guest, now, arrivals) != Presentation::going ||
+           now - guest.came_at > kPatience;
   });
   return arrivals;
 }
@@ -129,37 +151,49 @@ void Rendezvous::accept_all(TimePoint now) {
     if (!connection) return;  // none waits, or it went away before it was accepted
     // A worker speaks at once, so the guest that has been silent longest is a stranger.
     if (guests_.size() == kMostGuests) guests_.erase(guests_.begin());
-    guests_.push_back({std::move(connection), {}, now + kPatience});
+    guests_.push_back({std::move(connection), {}, now});
   }
 }
 
-Rendezvous::Presentation Rendezvous::listen_to(Guest& guest, std::vector<Arrival>& arrivals) {
-  switch (hear(guest.connection.get(), guest.said)) {
+Rendezvous::Presentation Rendezvous::listen_to(Guest& guest, TimePoint now,
+                                               std::vector<Arrival>& arrivals) {
+  const int connection = guest.connection.get();
+  switch (hear(connection, guest.said, kGreetingBytes)) {
     case Heard::nothing:
+      if (guest.said.empty() && now - guest.came_at > kSilence) {
+        return take_unknown(guest, arrivals);
+      }
       return Presentation::going;
     case Heard::closed:
       return Presentation::refused;
     case Heard::some:
       break;
   }
-  if (guest.said.size() < kTokenHalfBytes) return Presentation::going;
+  if (guest.said.size() < kGreetingBytes) return Presentation::going;
+  const std::string_view half = std::string_view(guest.said).substr(0, kTokenHalfBytes);
   const auto match = std::find_if(expected_.begin(), expected_.end(), [&](const Expected& each) {
-    return equal_secrets(each.token.worker_half, guest.said);
+    return equal_secrets(each.token.worker_half, half);
   });
-  if (match == expected_.end()) return Presentation::refused;
-  const int connection = guest.connection.get();
-  if (match->has_no_delay) set_no_delay(connection);
-  set_keepalive(connection);
+  if (match == expected_.end() || !is_loop(guest.said.back())) return Presentation::refused;
+  prepare_connection(connection, match->has_no_delay);
   if (!say(connection, match->token.main_half)) return Presentation::refused;
-  arrivals.push_back({match->worker, std::move(guest.connection)});
+  arrivals.push_back({match->worker, Loop{guest.said.back()}, std::move(guest.connection)});
   expected_.erase(match);
+  return Presentation::arrived;
+}
+
+Rendezvous::Presentation Rendezvous::take_unknown(Guest& guest, std::vector<Arrival>& arrivals) {
+  if (unknown_.empty()) return Presentation::going;
+  prepare_connection(guest.connection.get(), unknown_.front().has_no_delay);
+  arrivals.push_back({unknown_.front().worker, Loop::base, std::move(guest.connection)});
+  unknown_.erase(unknown_.begin());
   return Presentation::arrived;
 }
 
 Descriptor meet_main(std::uint16_t port, const Token& token, bool has_no_delay,
                      TimePoint deadline) {
   Descriptor connection = make_tcp_socket();
-  const sockaddr_in address = loopback_address(port);
+  const sockaddr_in address = address_of(port, Reach::this_machine);
   if (::connect(connection.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) !=
           0 &&
       errno != EINPROGRESS && errno != EINTR) {
@@ -169,16 +203,15 @@ Descriptor meet_main(std::uint16_t port, const Token& token, bool has_no_delay,
   while (poll_until({&watched, 1}, deadline) == 0) {
     if (Clock::now() >= deadline) throw Error(ETIMEDOUT, "connecting to the main process");
   }
-  if (has_no_delay) set_no_delay(connection.get());
-  set_keepalive(connection.get());
-  if (!say(connection.get(), token.worker_half)) {
+  prepare_connection(connection.get(), has_no_delay);
+  if (!say(connection.get(), token.worker_half + static_cast<char>(Loop::native))) {
     throw Error(errno, "greeting the main process on port " + std::to_string(port));
   }
   std::string answer;
   watched.events = POLLIN;
   while (answer.size() < kTokenHalfBytes) {
     poll_until({&watched, 1}, deadline);
-    const Heard heard = hear(connection.get(), answer);
+    const Heard heard = hear(connection.get(), answer, kTokenHalfBytes);
     if (heard == Heard::closed) throw Error(ErrorKind::protocol, "the main process hung up");
     if (Clock::now() >= deadline) throw Error(ETIMEDOUT, "waiting for the main process");
   }
