@@ -121,8 +121,8 @@ TEST(RString, NothingInItIsChangedByAShell) {
 
 // The front end of R is a shell script that passes its arguments on unquoted.
 TEST(WorkerCode, HasNothingThatPartsWords) {
-  for (const std::string& code : {native_worker_code("/home/m e/R\\library"),
-                                  base_worker_code(11000, 60, false)}) {
+  for (const std::string& code :
+       {native_worker_code("/home/m e/R\\library"), base_worker_code(11000, 60, false)}) {
     EXPECT_EQ(code.find_first_of(" \t\n\\"), std::string::npos) << code;
   }
 }
