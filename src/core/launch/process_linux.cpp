@@ -62,9 +62,7 @@ int become(const PreparedChild& child) {
   for (const SpawnPlan::Passed& passed : child.descriptors) {
     if (::dup2(passed.ours, passed.theirs) < 0) return errno;
   }
-  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGCHLD, SIGUSR1, SIGUSR2}) {
-    ::signal(number, SIG_DFL);
-  }
+  for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
