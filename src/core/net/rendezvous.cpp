@@ -113,24 +113,29 @@ void Rendezvous::add_to(std::vector<pollfd>& watched) const {
 }
 
 std::vector<Arrival> Rendezvous::turn(TimePoint now) {
-  accept_all(now);
   std::vector<Arrival> arrivals;
-  std::erase_if(guests_, [&](Guest& guest) {
-    return listen_to(guest, arrivals) != Presentation::going || guest.leaves_at <= now;
-  });
+  accept_all(now, arrivals);
+  listen_to_all(now, arrivals);
   return arrivals;
 }
 
-void Rendezvous::accept_all(TimePoint now) {
+void Rendezvous::accept_all(TimePoint now, std::vector<Arrival>& arrivals) {
   for (;;) {
     Descriptor connection(retry_interrupted([&] {
       return ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     }));
     if (!connection) return;  // none waits, or it went away before it was accepted
+    if (guests_.size() == kMostGuests) listen_to_all(now, arrivals);
     // A worker speaks at once, so the guest that has been silent longest is a stranger.
     if (guests_.size() == kMostGuests) guests_.erase(guests_.begin());
     guests_.push_back({std::move(connection), {}, now + kPatience});
   }
+}
+
+void Rendezvous::listen_to_all(TimePoint now, std::vector<Arrival>& arrivals) {
+  std::erase_if(guests_, [&](Guest& guest) {
+    return listen_to(guest, arrivals) != Presentation::going || guest.leaves_at <= now;
+  });
 }
 
 Rendezvous::Presentation Rendezvous::listen_to(Guest& guest, std::vector<Arrival>& arrivals) {

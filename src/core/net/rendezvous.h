@@ -58,7 +58,8 @@ class Rendezvous {
   };
   enum class Presentation { going, arrived, refused };
 
-  void accept_all(TimePoint now);
+  void accept_all(TimePoint now, std::vector<Arrival>& arrivals);
+  void listen_to_all(TimePoint now, std::vector<Arrival>& arrivals);
   Presentation listen_to(Guest& guest, std::vector<Arrival>& arrivals);
 
   Descriptor listener_;
