@@ -195,6 +195,8 @@ void Node::lose_peer() {
     pollfd watched{process_.exit_descriptor(), POLLIN, 0};
     poll_until({&watched, 1}, Clock::now() + std::chrono::milliseconds(10));
   }
+  // Its last replies may not have been read yet.
+  while (stream_ && stream_->fill() == Stream::Input::some) continue;
   const auto& exit = process_.poll_exit();
   lose(exit ? describe(*exit) : "closed its connection");
 }
