@@ -132,6 +132,7 @@ class Node {
   void take_hello(Bytes body);
   void drop_front_call();
   void lose_peer();
+  void break_off(std::string reason);
 
   std::shared_ptr<Session> session_;  // shared: see Session
   NodeIdentity identity_;
