@@ -142,13 +142,15 @@ void Startup::look_at_nodes() {
 }
 
 void Startup::take_set_up_reply(std::size_t i) {
-  const auto reply = nodes_[i]->take_reply();
-  if (!reply) return;
-  replies_[i].append(reply->body.data(), reply->body.size());
-  if (!reply->ends_call) nodes_[i]->settle(true);
-  is_ready_[i] = true;
-  ++num_ready_;
-  last_progress_ = Clock::now();
+  while (const auto reply = nodes_[i]->take_reply()) {
+    if (reply->ends_call == false) continue;  // an event of the set-up
+    replies_[i].append(reply->body.data(), reply->body.size());
+    if (!reply->ends_call) nodes_[i]->settle(true);
+    is_ready_[i] = true;
+    ++num_ready_;
+    last_progress_ = Clock::now();
+    return;
+  }
 }
 
 void Startup::poll_for_news(TimePoint slice_end) {
