@@ -110,7 +110,7 @@ std::optional<Reply> Node::take_framed(Bytes message) {
   const bool ends_call = header->kind == FrameKind::result;
   const bool is_from_worker = ends_call || header->kind == FrameKind::event;
   if (!is_from_worker || calls_.empty() || header->request != calls_.front().request) {
-    lose("sent a frame that answers no call");
+    break_off("sent a frame that answers no call");
     return std::nullopt;
   }
   const bool is_wanted = settle(ends_call);
@@ -120,9 +120,9 @@ std::optional<Reply> Node::take_framed(Bytes message) {
 void Node::take_hello(Bytes body) {
   const auto hello = decode_hello(body);
   if (hello && hello->protocol_version == kProtocolVersion) return;
-  lose("speaks version " + (hello ? std::to_string(hello->protocol_version) : "?") +
-       " of nodelay's protocol, this process version " + std::to_string(kProtocolVersion) +
-       "; install the same version of nodelay at both ends");
+  break_off("speaks version " + (hello ? std::to_string(hello->protocol_version) : "?") +
+            " of nodelay's protocol, this process version " + std::to_string(kProtocolVersion) +
+            "; install the same version of nodelay at both ends");
 }
 
 bool Node::settle(bool ends_call) {
@@ -204,6 +204,8 @@ void Node::lose_peer() {
     pollfd watched{process_.exit_descriptor(), POLLIN, 0};
     poll_until({&watched, 1}, Clock::now() + std::chrono::milliseconds(10));
   }
+  // Its last replies may not have been read yet.
+  while (stream_ && stream_->fill() == Stream::Input::some) continue;
   const auto& exit = process_.poll_exit();
   lose(exit ? describe(*exit) : "closed its connection");
 }
@@ -217,6 +219,12 @@ void Node::lose(std::string reason) {
   loss_->was_in_call = num_wanted_ > 0;
   if (stream_) stream_->close();  // what has been read stays there to be taken
   if (!loss_->exit && session_->is_owner()) session_->depart(std::move(process_));
+}
+
+// The worker broke the protocol: what else it sent is not taken either.
+void Node::break_off(std::string reason) {
+  lose(std::move(reason));
+  stream_.reset();
 }
 
 void Node::stop() {

@@ -135,6 +135,7 @@ class Node {
   void drop_front_call();
   void forget_calls();
   void lose_peer();
+  void break_off(std::string reason);
 
   std::shared_ptr<Session> session_;  // shared: see Session
   NodeIdentity identity_;

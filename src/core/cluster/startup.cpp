@@ -188,13 +188,15 @@ void Startup::try_again_or_fail(std::size_t i) {
 }
 
 void Startup::take_set_up_reply(std::size_t i) {
-  const auto reply = nodes_[i]->take_reply();
-  if (!reply) return;
-  attempts_[i].reply.append(reply->body.data(), reply->body.size());
-  if (!reply->ends_call) nodes_[i]->settle(true);
-  attempts_[i].is_ready = true;
-  ++num_ready_;
-  last_progress_ = Clock::now();
+  while (const auto reply = nodes_[i]->take_reply()) {
+    if (reply->ends_call == false) continue;  // an event of the set-up
+    attempts_[i].reply.append(reply->body.data(), reply->body.size());
+    if (!reply->ends_call) nodes_[i]->settle(true);
+    attempts_[i].is_ready = true;
+    ++num_ready_;
+    last_progress_ = Clock::now();
+    return;
+  }
 }
 
 void Startup::poll_for_news(TimePoint slice_end) {

@@ -66,6 +66,9 @@ class Startup {
   /// Goes on until `slice_end`, a signal, or an end.
   Progress turn(TimePoint slice_end);
 
+  /// How many workers are ready.
+  std::size_t num_ready() const { return num_ready_; }
+
   /// After `failed`: the node that failed; its loss() says why.
   const Node& failed_node() const { return *nodes_[*failed_]; }
 

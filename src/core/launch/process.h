@@ -12,7 +12,8 @@
 
 namespace nodelay {
 
-/// What to start. Descriptors that are not named here are not passed on.
+/// What to start. Of the descriptors that are not named here only the standard ones, 0 to
+/// 2, are passed on.
 struct SpawnPlan {
   struct Passed {
     int ours;    ///< a descriptor of this process, borrowed for the call of spawn()

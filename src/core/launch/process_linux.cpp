@@ -2,6 +2,7 @@
 #include "launch/process.h"
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -62,12 +63,12 @@ int become(const PreparedChild& child) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != child.parent) ::_exit(1);  // it ended before it could be asked
   }
+  // What other code opened without close-on-exec stays here, where the kernel can do that.
+  ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   for (const SpawnPlan::Passed& passed : child.descriptors) {
     if (::dup2(passed.ours, passed.theirs) < 0) return errno;
   }
-  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGCHLD, SIGUSR1, SIGUSR2}) {
-    ::signal(number, SIG_DFL);
-  }
+  for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -99,6 +99,10 @@ void prepare_connection(int connection, bool has_no_delay) {
 
 }  // namespace
 
+std::string greeting_of(const Token& token, Loop loop) {
+  return token.worker_half + static_cast<char>(loop);
+}
+
 Rendezvous::Rendezvous(const std::vector<std::uint16_t>& ports, Reach reach) {
   std::vector<std::uint16_t> choices = ports;
   if (choices.empty()) choices.push_back(0);
@@ -134,25 +138,30 @@ void Rendezvous::add_to(std::vector<pollfd>& watched) const {
 }
 
 std::vector<Arrival> Rendezvous::turn(TimePoint now) {
-  accept_all(now);
   std::vector<Arrival> arrivals;
-  std::erase_if(guests_, [&](Guest& guest) {
-    return listen_to(guest, now, arrivals) != Presentation::going ||
-           now - guest.came_at > kPatience;
-  });
+  accept_all(now, arrivals);
+  listen_to_all(now, arrivals);
   return arrivals;
 }
 
-void Rendezvous::accept_all(TimePoint now) {
+void Rendezvous::accept_all(TimePoint now, std::vector<Arrival>& arrivals) {
   for (;;) {
     Descriptor connection(retry_interrupted([&] {
       return ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     }));
     if (!connection) return;  // none waits, or it went away before it was accepted
+    if (guests_.size() == kMostGuests) listen_to_all(now, arrivals);
     // A worker speaks at once, so the guest that has been silent longest is a stranger.
     if (guests_.size() == kMostGuests) guests_.erase(guests_.begin());
     guests_.push_back({std::move(connection), {}, now});
   }
+}
+
+void Rendezvous::listen_to_all(TimePoint now, std::vector<Arrival>& arrivals) {
+  std::erase_if(guests_, [&](Guest& guest) {
+    return listen_to(guest, now, arrivals) != Presentation::going ||
+           now - guest.came_at > kPatience;
+  });
 }
 
 Rendezvous::Presentation Rendezvous::listen_to(Guest& guest, TimePoint now,
@@ -204,7 +213,7 @@ Descriptor meet_main(std::uint16_t port, const Token& token, bool has_no_delay,
     if (Clock::now() >= deadline) throw Error(ETIMEDOUT, "connecting to the main process");
   }
   prepare_connection(connection.get(), has_no_delay);
-  if (!say(connection.get(), token.worker_half + static_cast<char>(Loop::native))) {
+  if (!say(connection.get(), greeting_of(token, Loop::native))) {
     throw Error(errno, "greeting the main process on port " + std::to_string(port));
   }
   std::string answer;

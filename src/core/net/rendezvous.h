@@ -26,6 +26,9 @@ enum class Reach {
   network,       ///< every interface: for workers that connect from other machines
 };
 
+/// What a worker says first: its half of the token and the letter of its loop.
+std::string greeting_of(const Token& token, Loop loop);
+
 /// A worker that has connected and proved who it is.
 struct Arrival {
   std::size_t worker = 0;  ///< the number given to Rendezvous::expect()
@@ -79,7 +82,8 @@ class Rendezvous {
   };
   enum class Presentation { going, arrived, refused };
 
-  void accept_all(TimePoint now);
+  void accept_all(TimePoint now, std::vector<Arrival>& arrivals);
+  void listen_to_all(TimePoint now, std::vector<Arrival>& arrivals);
   Presentation listen_to(Guest& guest, TimePoint now, std::vector<Arrival>& arrivals);
   Presentation take_unknown(Guest& guest, std::vector<Arrival>& arrivals);
 
