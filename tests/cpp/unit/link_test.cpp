@@ -51,10 +51,10 @@ TEST_F(LinkTest, SaysHelloWithItsProcessId) {
 
 TEST_F(LinkTest, CallsComeInTheOrderInWhichTheyWereSent) {
   main_.send_hello();
-  for (const std::uint64_t request : {1, 2, 3}) {
+  for (const std::uint64_t request : {1u, 2u, 3u}) {
     main_.send(FrameKind::call, request, "call " + std::to_string(request));
   }
-  for (const std::uint64_t request : {1, 2, 3}) {
+  for (const std::uint64_t request : {1u, 2u, 3u}) {
     expect_call(request, "call " + std::to_string(request));
   }
   EXPECT_FALSE(link_.take_call());
