@@ -42,7 +42,7 @@ TEST_F(NodeTest, SaysHelloFirst) {
 TEST_F(NodeTest, NumbersItsCallsFromOne) {
   call("a");
   call("b");
-  for (const std::uint64_t request : {1, 2}) {
+  for (const std::uint64_t request : {1u, 2u}) {
     const auto frame = worker_->receive();
     ASSERT_TRUE(frame);
     EXPECT_EQ(frame->kind, FrameKind::call);
@@ -95,7 +95,7 @@ TEST_F(NodeTest, GivenUpCallsAreCancelledAndTheirRepliesDropped) {
   }
   EXPECT_EQ(seen, " call 1 call 2 cancel 1 cancel 2 call 3 cancel 3 call 4");
   worker_->send(FrameKind::event, 1, "dropped");
-  for (const std::uint64_t request : {1, 2, 3}) {
+  for (const std::uint64_t request : {1u, 2u, 3u}) {
     worker_->send(FrameKind::result, request, "dropped");
   }
   worker_->send(FrameKind::result, 4, "wanted");

@@ -228,7 +228,9 @@ TEST(Process, MayDieWithItsParent) {
 
 TEST(Process, WhereThisProcessIgnoresItsChildrenNobodyKnowsHowItEnded) {
   const auto handled = ::signal(SIGCHLD, SIG_IGN);
-  Process process = spawn_probe({"exit", "3"});
+  Pipe leash;
+  Process process = spawn_probe({"await", "0", "exit", "3"}, {{leash.reader.get(), 0}});
+  leash.writer.close();
   const ExitStatus exit = await_exit(process);
   ::signal(SIGCHLD, handled);
   EXPECT_FALSE(exit.code);

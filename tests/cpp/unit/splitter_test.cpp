@@ -35,7 +35,7 @@ void expect_end(Splitter& splitter, const std::string& message) {
 
 TEST(FrameSplitter, AFrameCutAnywhereEndsAtItsLastByte) {
   FrameSplitter splitter;
-  for (const std::size_t body_bytes : {0, 1, 24, 100}) expect_end(splitter, frame(body_bytes));
+  for (const std::size_t body_bytes : {0u, 1u, 24u, 100u}) expect_end(splitter, frame(body_bytes));
 }
 
 TEST(FrameSplitter, OnceTheHeaderIsThereAllThatIsMissingIsKnown) {
