@@ -33,7 +33,7 @@ makeClusterPSOCK <- function(workers, port = c("auto", "random"), ..., autoStop 
   verbose <- is_flag(verbose, "verbose")
   plan_host <- local({
     arguments <- node_arguments(...)
-    function(host) do.call(node_plan, c(list(worker = host), arguments))
+    function(host) do.call(node_plan, c(list(worker = host), arguments), quote = TRUE)
   })
   plans <- lapply(unique(hosts), plan_host)[match(hosts, unique(hosts))]
   for (i in seq_along(plans)) plans[[i]]$rank <- i
