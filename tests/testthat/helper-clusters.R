@@ -22,9 +22,7 @@ expect_cluster_ends <- function(cl) {
   testthat::expect_false(any(is_running(pids)))
 }
 
-for_each_way <- function(test, names = names(ways)) {
-  for (name in names) test(ways[[name]], name)
-}
+for_each_way <- function(test) for (name in names(ways)) test(ways[[name]], name)
 
 cluster_for <- function(way, workers, ..., frame = parent.frame()) {
   do.call(local_cluster, c(list(workers), way, list(..., frame = frame)), quote = TRUE)
