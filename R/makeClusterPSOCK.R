@@ -48,7 +48,8 @@ node_arguments <- function(...) {
   known <- setdiff(names(formals(node_plan)), "worker")
   refuse_arguments("makeClusterPSOCK", setdiff(...names_of(...), c(known, "methods")))
   defaults <- formals(makeNodePSOCK)[setdiff(known, names(given))]
-  frame <- list2env(list(methods = if (is.null(given$methods)) TRUE else is_flag(given$methods, "methods")), parent = environment(node_plan))
+  methods <- if ("methods" %in% names(given)) is_flag(given$methods, "methods") else TRUE
+  frame <- list2env(list(methods = methods), parent = environment(node_plan))
   given$methods <- NULL
   c(given, lapply(defaults, eval, frame))
 }
