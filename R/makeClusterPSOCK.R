@@ -47,7 +47,7 @@ makeClusterPSOCK <- function(workers, makeNode = makeNodePSOCK, port = c("auto",
   refuse_arguments(makeNode, ...names_of(...))
   plans <- vector("list", length(hosts))
   for (i in seq_along(hosts)) {
-    plan <- if (i > 1L && same_but_rank(hosts, users, i)) plans[[i - 1L]] else {
+    plan <- if (i > 1L && identical(makeNode, makeNodePSOCK) && same_but_rank(hosts, users, i)) plans[[i - 1L]] else {
       makeNode(hosts[[i]], port = port, user = users[[i]], ..., rank = i, validate = validate, action = "options", verbose = verbose)
     }
     if (!inherits(plan, "makeNodePSOCKOptions")) {

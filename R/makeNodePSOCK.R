@@ -126,6 +126,7 @@ makeNodePSOCK <- function(worker = setting("localhost.hostname", "localhost"), m
   verbose <- is_flag(verbose, "verbose")
   if (inherits(worker, "makeNodePSOCKOptions")) return(launch_nodes(list(worker), worker$port, verbose)[[1L]])
   action <- as_choice(action, "action", c("launch", "options"))
+  methods <- is_flag(methods, "methods")
   plan <- node_plan(
     worker = worker, master = master, timeout = timeout, rscript = rscript, homogeneous = homogeneous,
     rscript_args = rscript_args, rscript_call = rscript_call, rscript_envs = rscript_envs, rscript_libs = rscript_libs,

@@ -262,14 +262,21 @@ NodePlan make_plan(const cpp11::list& plan) {
 std::string start_failed_text(const Startup& startup, std::size_t num_workers) {
   const Node& node = startup.failed_node();
   const Loss& loss = *node.loss();
-  std::string text = name_of(node);
-  if (num_workers > 1) text += ", one of " + std::to_string(num_workers) + " workers,";
-  text += " " + loss.reason;
+  const NodeIdentity& identity = node.identity();
+  std::string text = "Worker " + std::to_string(identity.rank);
+  if (num_workers > 1) text += " of " + std::to_string(num_workers);
+  if (identity.is_remote || node.pid() == 0) {
+    text += " on " + identity.host;
+  } else {
+    text += " (pid " + std::to_string(node.pid()) + " on " + identity.host + ")";
+  }
+  text += " could not be started: ";
+  text += (identity.is_remote ? "the command that starts it " : "it ") + loss.reason;
   text += startup.is_too_late() ? " (argument 'connectTimeout')." : " before it was ready.";
   if (startup.num_tries() > 1) {
     text += " It was started " + std::to_string(startup.num_tries()) + " times.";
   }
-  if (!node.identity().command.empty()) text += "\nCommand: " + node.identity().command;
+  if (!identity.command.empty()) text += "\nCommand: " + identity.command;
   if (!loss.last_lines.empty()) text += "\nThe last lines it wrote:\n" + loss.last_lines;
   return text;
 }
