@@ -20,6 +20,20 @@ NODELAY_CORE = \
   launch/exit_status.cpp \
   launch/output_log_linux.cpp \
   launch/process_linux.cpp \
+  hosts/allotment.cpp \
+  hosts/cgroups.cpp \
+  hosts/cpu_list.cpp \
+  hosts/cpu_load.cpp \
+  hosts/lsf.cpp \
+  hosts/machine.cpp \
+  hosts/methods.cpp \
+  hosts/package_checks.cpp \
+  hosts/pbs.cpp \
+  hosts/pjm.cpp \
+  hosts/sge.cpp \
+  hosts/slurm.cpp \
+  hosts/slurm_nodelist.cpp \
+  hosts/text.cpp \
   hosts/usable_cpus.cpp \
   cluster/node.cpp \
   cluster/session.cpp \
