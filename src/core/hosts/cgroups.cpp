@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <vector>
 
 #include "hosts/cpu_list.h"
@@ -159,7 +160,7 @@ std::optional<double> cgroup_v2_quota(const Machine& machine) {
 
 int whole_cpus(double quota) {
   constexpr double kMost = 1 << 20;  // more CPUs than any machine has
-  return std::max(1, static_cast<int>(std::min(quota, kMost) + 0.5));
+  return std::max(1, static_cast<int>(std::lround(std::min(quota, kMost))));
 }
 
 }  // namespace nodelay

@@ -38,7 +38,7 @@ using HostsOf = HostList (*)(const Machine&);
 }  // namespace
 
 std::optional<CoreCount> cores_by_method(const std::string& method, const Machine& machine) {
-  static const std::map<std::string, CoresOf> kMethods = {
+  static const std::map<std::string, CoresOf> known = {
       {"/proc/self/status", counted<allowed_cpus>},
       {"cgroups.cpuset", counted<cgroup_v1_cpuset>},
       {"cgroups.cpuquota", rounded<cgroup_v1_quota>},
@@ -55,18 +55,18 @@ std::optional<CoreCount> cores_by_method(const std::string& method, const Machin
       {"SGE", sge_cores},
       {"Slurm", slurm_cores},
   };
-  const auto found = kMethods.find(method);
-  if (found == kMethods.end()) return std::nullopt;
+  const auto found = known.find(method);
+  if (found == known.end()) return std::nullopt;
   return found->second(machine);
 }
 
 std::optional<HostList> hosts_by_method(const std::string& method, const Machine& machine) {
-  static const std::map<std::string, HostsOf> kMethods = {
+  static const std::map<std::string, HostsOf> known = {
       {"LSF", lsf_hosts}, {"PJM", pjm_hosts},     {"PBS", pbs_hosts},
       {"SGE", sge_hosts}, {"Slurm", slurm_hosts},
   };
-  const auto found = kMethods.find(method);
-  if (found == kMethods.end()) return std::nullopt;
+  const auto found = known.find(method);
+  if (found == known.end()) return std::nullopt;
   return found->second(machine);
 }
 
