@@ -262,8 +262,6 @@ as_methods <- function(methods, constraints, name) {
     stop_argument("Argument 'constraints' must be NULL or a character vector, not ", shown(constraints), ".")
   }
   limits <- grep("^connections(-[0-9]+)?$", constraints, value = TRUE)
-  setdiff_all(c(methods, setdiff(limits, methods)), setting(paste0(name, ".methods.excludes"), NULL))
+  methods <- c(methods, setdiff(limits, methods))
+  methods[!methods %in% setting(paste0(name, ".methods.excludes"), NULL)]
 }
-
-# As setdiff(), but what is named twice stays twice.
-setdiff_all <- function(values, excluded) values[!values %in% excluded]

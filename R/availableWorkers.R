@@ -104,11 +104,10 @@ is_core_method <- function(method) {
   method %in% c(core_methods, "mc.cores+1") || startsWith(method, "connections")
 }
 
-# The first answer; one about this machine is lowered to what the machine has.
+# The first answer; one about this machine gives way to what the machine has, or its fallback.
 first_hosts <- function(hosts, methods, cores) {
   method <- names(hosts)[1L]
-  first <- hosts[[1L]]
-  if (method %in% c(scheduler_methods, "custom") || !is_core_method(method)) return(first)
+  if (method %in% c(scheduler_methods, "custom") || !is_core_method(method)) return(hosts[[1L]])
   is_machine <- methods %in% c(machine_methods, "fallback") | startsWith(methods, "connections")
-  first[seq_len(cores(unique(c(method, methods[is_machine]))))]
+  rep("localhost", cores(unique(c(method, methods[is_machine]))))
 }

@@ -65,6 +65,12 @@ test_that("a wish for more workers than the machine has cores is lowered to thes
   expect_identical(wish(3), here(3))
 })
 
+test_that("the fallback takes the place of a machine that nothing restricts", {
+  fallback <- function(value) workers(methods = c("system", "fallback"), options = list(parallelly.availableCores.system = 4L, parallelly.availableCores.fallback = value))
+  expect_identical(fallback(1L), here(1))
+  expect_identical(fallback(6L), here(6))
+})
+
 test_that("the shortest and the longest are taken of the answers that there are", {
   by <- function(which) workers(methods = c("LSF", "mc.cores", "system"), which = which, options = list(mc.cores = 2L, parallelly.availableCores.system = 4L))
   expect_identical(by("min"), here(2))
