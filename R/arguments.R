@@ -18,6 +18,12 @@ as_seconds <- function(value, name) {
   stop_argument("Argument '", name, "' must be a single positive number of seconds, not ", shown(value), ".")
 }
 
+# `range` says in words what `is_in_range` tests.
+as_number <- function(value, name, range, is_in_range) {
+  if (is.numeric(value) && length(value) == 1L && !is.na(value) && is_in_range(value)) return(value)
+  stop_argument("Argument '", name, "' must be a number ", range, ", not ", shown(value), ".")
+}
+
 as_choice <- function(value, name, choices) {
   if (identical(value, choices)) return(choices[1L])
   if (is.character(value) && length(value) == 1L && value %in% choices) return(value)

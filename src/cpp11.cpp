@@ -33,6 +33,27 @@ extern "C" SEXP _nodelay_nodes_start(SEXP session_pointer, SEXP plans, SEXP port
     return cpp11::as_sexp(nodes_start(cpp11::as_cpp<cpp11::decay_t<SEXP>>(session_pointer), cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(plans), cpp11::as_cpp<cpp11::decay_t<cpp11::integers>>(ports), cpp11::as_cpp<cpp11::decay_t<bool>>(is_reachable), cpp11::as_cpp<cpp11::decay_t<double>>(patience)));
   END_CPP11
 }
+// bind_hosts.cpp
+SEXP core_count(std::string method);
+extern "C" SEXP _nodelay_core_count(SEXP method) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(core_count(cpp11::as_cpp<cpp11::decay_t<std::string>>(method)));
+  END_CPP11
+}
+// bind_hosts.cpp
+SEXP job_hosts(std::string method);
+extern "C" SEXP _nodelay_job_hosts(SEXP method) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(job_hosts(cpp11::as_cpp<cpp11::decay_t<std::string>>(method)));
+  END_CPP11
+}
+// bind_hosts.cpp
+cpp11::doubles load_averages();
+extern "C" SEXP _nodelay_load_averages() {
+  BEGIN_CPP11
+    return cpp11::as_sexp(load_averages());
+  END_CPP11
+}
 // bind_node.cpp
 void node_send(SEXP pointer, SEXP message);
 extern "C" SEXP _nodelay_node_send(SEXP pointer, SEXP message) {
@@ -117,6 +138,9 @@ extern "C" SEXP _nodelay_worker_send_event(SEXP pointer, SEXP value) {
 
 extern "C" {
 static const R_CallMethodDef CallEntries[] = {
+    {"_nodelay_core_count",         (DL_FUNC) &_nodelay_core_count,         1},
+    {"_nodelay_job_hosts",          (DL_FUNC) &_nodelay_job_hosts,          1},
+    {"_nodelay_load_averages",      (DL_FUNC) &_nodelay_load_averages,      0},
     {"_nodelay_node_command",       (DL_FUNC) &_nodelay_node_command,       2},
     {"_nodelay_node_receive",       (DL_FUNC) &_nodelay_node_receive,       1},
     {"_nodelay_node_send",          (DL_FUNC) &_nodelay_node_send,          2},

@@ -22,6 +22,20 @@ NODELAY_CORE = \
   launch/process_linux.cpp \
   launch/worker_code.cpp \
   launch/worker_command.cpp \
+  hosts/allotment.cpp \
+  hosts/cgroups.cpp \
+  hosts/cpu_list.cpp \
+  hosts/cpu_load.cpp \
+  hosts/lsf.cpp \
+  hosts/machine.cpp \
+  hosts/methods.cpp \
+  hosts/package_checks.cpp \
+  hosts/pbs.cpp \
+  hosts/pjm.cpp \
+  hosts/sge.cpp \
+  hosts/slurm.cpp \
+  hosts/slurm_nodelist.cpp \
+  hosts/text.cpp \
   hosts/usable_cpus.cpp \
   cluster/node.cpp \
   cluster/session.cpp \
