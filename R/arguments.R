@@ -58,21 +58,12 @@ as_local_host <- function(worker) {
   stop_argument("Worker '", worker, "': this version of nodelay starts workers on this machine only ('localhost').")
 }
 
-# The ports that may be listened on.
-as_ports <- function(port) {
-  if (identical(port, c("auto", "random")) || identical(port, "auto") || identical(port, "random")) {
-    fixed <- Sys.getenv("R_PARALLEL_PORT")
-    if (!nzchar(fixed) || fixed == "random") return(11000:11999)
-    port <- suppressWarnings(as.integer(fixed))
-    if (is.na(port)) {
-      warning("Will use a random port, since the environment variable R_PARALLEL_PORT is no number: ", sQuote(fixed, FALSE), call. = FALSE)
-      return(11000:11999)
-    }
-  }
-  if (is.numeric(port) && length(port) > 0L && !anyNA(port) && all(port == trunc(port) & port >= 1 & port <= 65535)) {
-    return(as.integer(port))
-  }
-  stop_argument("Argument 'port' must be \"auto\", \"random\" or whole numbers from 1 to 65535, not ", shown(port), ".")
+# The ports that may be listened on; `value` is argument `name`.
+as_ports <- function(value, name = "port") {
+  if (identical(value, c("auto", "random")) || identical(value, "auto")) return(automatic_ports())
+  if (identical(value, "random")) return(random_ports())
+  if (is.numeric(value) && length(value) > 0L && are_ports(value)) return(as.integer(value))
+  stop_argument("Argument '", name, "' must be \"auto\", \"random\" or whole numbers from 1 to 65535, not ", shown(value), ".")
 }
 
 # NULL, or the string to set.

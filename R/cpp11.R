@@ -12,6 +12,10 @@ nodes_start <- function(session_pointer, plans, ports, patience) {
   .Call(`_nodelay_nodes_start`, session_pointer, plans, ports, patience)
 }
 
+find_port <- function(ports, is_random) {
+  .Call(`_nodelay_find_port`, ports, is_random)
+}
+
 node_send <- function(pointer, message) {
   invisible(.Call(`_nodelay_node_send`, pointer, message))
 }

@@ -26,6 +26,13 @@ extern "C" SEXP _nodelay_nodes_start(SEXP session_pointer, SEXP plans, SEXP port
     return cpp11::as_sexp(nodes_start(cpp11::as_cpp<cpp11::decay_t<SEXP>>(session_pointer), cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(plans), cpp11::as_cpp<cpp11::decay_t<cpp11::integers>>(ports), cpp11::as_cpp<cpp11::decay_t<double>>(patience)));
   END_CPP11
 }
+// bind_free_port.cpp
+int find_port(cpp11::integers ports, bool is_random);
+extern "C" SEXP _nodelay_find_port(SEXP ports, SEXP is_random) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(find_port(cpp11::as_cpp<cpp11::decay_t<cpp11::integers>>(ports), cpp11::as_cpp<cpp11::decay_t<bool>>(is_random)));
+  END_CPP11
+}
 // bind_node.cpp
 void node_send(SEXP pointer, SEXP message);
 extern "C" SEXP _nodelay_node_send(SEXP pointer, SEXP message) {
@@ -110,6 +117,7 @@ extern "C" SEXP _nodelay_worker_send_event(SEXP pointer, SEXP value) {
 
 extern "C" {
 static const R_CallMethodDef CallEntries[] = {
+    {"_nodelay_find_port",          (DL_FUNC) &_nodelay_find_port,          2},
     {"_nodelay_node_receive",       (DL_FUNC) &_nodelay_node_receive,       1},
     {"_nodelay_node_send",          (DL_FUNC) &_nodelay_node_send,          2},
     {"_nodelay_node_state",         (DL_FUNC) &_nodelay_node_state,         1},
