@@ -40,6 +40,10 @@ node_state <- function(pointer) {
   .Call(`_nodelay_node_state`, pointer)
 }
 
+serialized_size <- function(value) {
+  .Call(`_nodelay_serialized_size`, value)
+}
+
 worker_connect <- function(temporary_folder) {
   .Call(`_nodelay_worker_connect`, temporary_folder)
 }

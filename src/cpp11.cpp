@@ -78,6 +78,13 @@ extern "C" SEXP _nodelay_node_state(SEXP pointer) {
     return cpp11::as_sexp(node_state(cpp11::as_cpp<cpp11::decay_t<SEXP>>(pointer)));
   END_CPP11
 }
+// bind_serialization.cpp
+double serialized_size(SEXP value);
+extern "C" SEXP _nodelay_serialized_size(SEXP value) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(serialized_size(cpp11::as_cpp<cpp11::decay_t<SEXP>>(value)));
+  END_CPP11
+}
 // bind_worker.cpp
 SEXP worker_connect(std::string temporary_folder);
 extern "C" SEXP _nodelay_worker_connect(SEXP temporary_folder) {
@@ -125,6 +132,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_nodelay_nodes_receive_one",  (DL_FUNC) &_nodelay_nodes_receive_one,  1},
     {"_nodelay_nodes_start",        (DL_FUNC) &_nodelay_nodes_start,        4},
     {"_nodelay_nodes_stop",         (DL_FUNC) &_nodelay_nodes_stop,         2},
+    {"_nodelay_serialized_size",    (DL_FUNC) &_nodelay_serialized_size,    1},
     {"_nodelay_session_new",        (DL_FUNC) &_nodelay_session_new,        0},
     {"_nodelay_worker_connect",     (DL_FUNC) &_nodelay_worker_connect,     1},
     {"_nodelay_worker_fail",        (DL_FUNC) &_nodelay_worker_fail,        2},
