@@ -54,7 +54,7 @@ as_local_host <- function(worker) {
   if (!is.character(worker) || length(worker) != 1L || is.na(worker) || !nzchar(worker)) {
     stop_argument("A worker is named by a single non-empty string, not by ", shown(worker), ".")
   }
-  if (worker %in% c("localhost", "127.0.0.1", Sys.info()[["nodename"]])) return(as.character(worker))
+  if (is_localhost(worker)) return(as.character(worker))
   stop_argument("Worker '", worker, "': this version of nodelay starts workers on this machine only ('localhost').")
 }
 
