@@ -44,7 +44,8 @@ makeClusterMPI <- function(workers, ..., autoStop = FALSE, verbose = isTRUE(getO
 
 #' @export
 stopCluster.nodelay_mpi_cluster <- function(cl) {
-  NextMethod()
+  class(cl) <- c("MPIcluster", "cluster") # not parallelly's method, which frees the communicator too
+  stopCluster(cl)
   getExportedValue("Rmpi", "mpi.comm.free")(1L)
   invisible(NULL)
 }

@@ -60,7 +60,7 @@ test_that("with debug a message tells what is stopped", {
   # What a finalizer signals reaches no handler.
   said <- capture.output(type = "message", {
     autoStopCluster(makeClusterSequential(), debug = TRUE)
-    gc()
+    invisible(gc())
   })
   expect_match(said, "garbage collected: nodelay_sequential_cluster")
 })
