@@ -190,10 +190,10 @@ using namespace nodelay;
   entry([&] {
     NodeHandle& handle = handle_of(pointer);
     Node& node = *handle.node;
+    const SEXP type = list_element(message, "type");
+    if (is_string(type, "DONE")) return;  // see nodes_stop()
     if (node.loss()) raise_loss(node);
     ensure_running(handle);
-    const SEXP type = list_element(message, "type");
-    if (is_string(type, "DONE") && node.protocol() == Protocol::framed) return;  // see nodes_stop()
     if (node.num_calls() > 0 && is_sent_by_cluster_function()) node.give_up_calls();
     node.post(serialize(message, handle.encoding), is_string(type, "EXEC"));
     if (!send_all(node)) raise_loss(node);

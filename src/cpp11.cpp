@@ -33,6 +33,13 @@ extern "C" SEXP _nodelay_nodes_start(SEXP session_pointer, SEXP plans, SEXP port
     return cpp11::as_sexp(nodes_start(cpp11::as_cpp<cpp11::decay_t<SEXP>>(session_pointer), cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(plans), cpp11::as_cpp<cpp11::decay_t<cpp11::integers>>(ports), cpp11::as_cpp<cpp11::decay_t<bool>>(is_reachable), cpp11::as_cpp<cpp11::decay_t<double>>(patience)));
   END_CPP11
 }
+// bind_free_port.cpp
+int find_port(cpp11::integers ports, bool is_random);
+extern "C" SEXP _nodelay_find_port(SEXP ports, SEXP is_random) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(find_port(cpp11::as_cpp<cpp11::decay_t<cpp11::integers>>(ports), cpp11::as_cpp<cpp11::decay_t<bool>>(is_random)));
+  END_CPP11
+}
 // bind_hosts.cpp
 SEXP core_count(std::string method);
 extern "C" SEXP _nodelay_core_count(SEXP method) {
@@ -99,6 +106,13 @@ extern "C" SEXP _nodelay_node_state(SEXP pointer) {
     return cpp11::as_sexp(node_state(cpp11::as_cpp<cpp11::decay_t<SEXP>>(pointer)));
   END_CPP11
 }
+// bind_serialization.cpp
+double serialized_size(SEXP value);
+extern "C" SEXP _nodelay_serialized_size(SEXP value) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(serialized_size(cpp11::as_cpp<cpp11::decay_t<SEXP>>(value)));
+  END_CPP11
+}
 // bind_worker.cpp
 SEXP worker_connect(std::string temporary_folder);
 extern "C" SEXP _nodelay_worker_connect(SEXP temporary_folder) {
@@ -139,6 +153,7 @@ extern "C" SEXP _nodelay_worker_send_event(SEXP pointer, SEXP value) {
 extern "C" {
 static const R_CallMethodDef CallEntries[] = {
     {"_nodelay_core_count",         (DL_FUNC) &_nodelay_core_count,         1},
+    {"_nodelay_find_port",          (DL_FUNC) &_nodelay_find_port,          2},
     {"_nodelay_job_hosts",          (DL_FUNC) &_nodelay_job_hosts,          1},
     {"_nodelay_load_averages",      (DL_FUNC) &_nodelay_load_averages,      0},
     {"_nodelay_node_command",       (DL_FUNC) &_nodelay_node_command,       2},
@@ -149,6 +164,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_nodelay_nodes_receive_one",  (DL_FUNC) &_nodelay_nodes_receive_one,  1},
     {"_nodelay_nodes_start",        (DL_FUNC) &_nodelay_nodes_start,        5},
     {"_nodelay_nodes_stop",         (DL_FUNC) &_nodelay_nodes_stop,         2},
+    {"_nodelay_serialized_size",    (DL_FUNC) &_nodelay_serialized_size,    1},
     {"_nodelay_session_new",        (DL_FUNC) &_nodelay_session_new,        0},
     {"_nodelay_worker_connect",     (DL_FUNC) &_nodelay_worker_connect,     1},
     {"_nodelay_worker_fail",        (DL_FUNC) &_nodelay_worker_fail,        2},

@@ -7,6 +7,7 @@ NODELAY_CORE = \
   wire/buffer.cpp \
   wire/frame.cpp \
   wire/value_scanner.cpp \
+  net/free_port.cpp \
   net/poll.cpp \
   net/rendezvous.cpp \
   net/socket_options.cpp \
