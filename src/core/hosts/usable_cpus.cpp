@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -82,7 +83,7 @@ int usable_cpus() {
   int cpus = affinity_cpus();
   if (const auto group = own_group()) {
     const double quota = cpu_quota(group->mount, group->path);
-    if (quota > 0) cpus = std::min(cpus, std::max(1, static_cast<int>(quota + 0.5)));
+    if (quota > 0) cpus = std::min(cpus, std::max(1, static_cast<int>(std::lround(quota))));
   }
   return std::max(1, cpus);
 }

@@ -75,7 +75,7 @@ enum class Heard { some, nothing, closed };
 
 // Reads on towards one half and never past it: what follows belongs to the stream.
 Heard hear(int connection, std::string& said) {
-  std::array<char, kTokenHalfBytes> bytes;
+  std::array<char, kTokenHalfBytes> bytes{};
   const ssize_t received = retry_interrupted(
       [&] { return ::recv(connection, bytes.data(), kTokenHalfBytes - said.size(), 0); });
   if (received > 0) {

@@ -47,9 +47,9 @@ class Rendezvous {
 
  private:
   struct Expected {
-    std::size_t worker;
+    std::size_t worker = 0;
     Token token;
-    bool has_no_delay;
+    bool has_no_delay = false;
   };
   struct Guest {
     Descriptor connection;
