@@ -115,7 +115,7 @@ void Watch::watch_call(std::uint64_t request) {
     if (watched[0].revents != 0) link_.read_available();
   }
   is_watching_.store(false);
-  std::array<char, 16> wakes;
+  std::array<char, 16> wakes{};
   while (::recv(wake_reader_.get(), wakes.data(), wakes.size(), MSG_DONTWAIT) > 0) {
   }
 }
