@@ -127,8 +127,9 @@ test_that("an interrupt while a large value is on its way leaves the stream in s
 
 test_that("an interrupt while workers start ends them all", {
   before <- child_pids()
+  first <- withr::local_tempfile()
   expect_interrupt(makeClusterPSOCK(2, rscript_startup = bquote({
-    tools::pskill(.(Sys.getpid()), tools::SIGINT)
+    if (dir.create(.(first), showWarnings = FALSE)) tools::pskill(.(Sys.getpid()), tools::SIGINT)
     Sys.sleep(60)
   })))
   expect_identical(setdiff(child_pids(), before), integer())
