@@ -36,6 +36,10 @@ node_state <- function(pointer) {
   .Call(`_nodelay_node_state`, pointer)
 }
 
+node_connection <- function(pointer) {
+  .Call(`_nodelay_node_connection`, pointer)
+}
+
 worker_connect <- function(temporary_folder) {
   .Call(`_nodelay_worker_connect`, temporary_folder)
 }

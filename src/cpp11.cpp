@@ -71,6 +71,13 @@ extern "C" SEXP _nodelay_node_state(SEXP pointer) {
     return cpp11::as_sexp(node_state(cpp11::as_cpp<cpp11::decay_t<SEXP>>(pointer)));
   END_CPP11
 }
+// bind_node.cpp
+SEXP node_connection(SEXP pointer);
+extern "C" SEXP _nodelay_node_connection(SEXP pointer) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(node_connection(cpp11::as_cpp<cpp11::decay_t<SEXP>>(pointer)));
+  END_CPP11
+}
 // bind_worker.cpp
 SEXP worker_connect(std::string temporary_folder);
 extern "C" SEXP _nodelay_worker_connect(SEXP temporary_folder) {
@@ -110,6 +117,7 @@ extern "C" SEXP _nodelay_worker_send_event(SEXP pointer, SEXP value) {
 
 extern "C" {
 static const R_CallMethodDef CallEntries[] = {
+    {"_nodelay_node_connection",    (DL_FUNC) &_nodelay_node_connection,    1},
     {"_nodelay_node_receive",       (DL_FUNC) &_nodelay_node_receive,       1},
     {"_nodelay_node_send",          (DL_FUNC) &_nodelay_node_send,          2},
     {"_nodelay_node_state",         (DL_FUNC) &_nodelay_node_state,         1},

@@ -7,12 +7,15 @@ NODELAY_CORE = \
   wire/buffer.cpp \
   wire/frame.cpp \
   wire/value_scanner.cpp \
+  net/beacon_linux.cpp \
+  net/loopback.cpp \
   net/poll.cpp \
   net/rendezvous.cpp \
   net/socket_options.cpp \
   net/spin_budget.cpp \
   net/splitter.cpp \
   net/stream.cpp \
+  net/substitution_linux.cpp \
   net/token.cpp \
   launch/command_line.cpp \
   launch/departure.cpp \
