@@ -114,6 +114,7 @@ as_startup_code <- function(code) {
 as_environment_variables <- function(variables) {
   none <- list(set = structure(character(), names = character()), unset = character())
   if (length(variables) == 0L) return(none)
+  if (has_names(variables) && (is.numeric(variables) || is.logical(variables))) storage.mode(variables) <- "character"
   if (!is.character(variables)) {
     stop_argument("Argument 'rscript_envs' must be a character vector, not ", shown(variables), ".")
   }

@@ -33,7 +33,7 @@ makeClusterPSOCK <- function(workers, port = c("auto", "random"), ..., autoStop 
   verbose <- is_flag(verbose, "verbose")
   plan_host <- local({
     arguments <- node_arguments(...)
-    function(host) do.call(node_plan, c(list(worker = host), arguments))
+    function(host) do.call(node_plan, c(list(worker = host), arguments), quote = TRUE)
   })
   plans <- lapply(unique(hosts), plan_host)[match(hosts, unique(hosts))]
   for (i in seq_along(plans)) plans[[i]]$rank <- i
@@ -48,7 +48,8 @@ node_arguments <- function(...) {
   known <- setdiff(names(formals(node_plan)), "worker")
   refuse_arguments("makeClusterPSOCK", setdiff(...names_of(...), c(known, "methods")))
   defaults <- formals(makeNodePSOCK)[setdiff(known, names(given))]
-  frame <- list2env(list(methods = if (is.null(given$methods)) TRUE else is_flag(given$methods, "methods")), parent = environment(node_plan))
+  methods <- if ("methods" %in% names(given)) is_flag(given$methods, "methods") else TRUE
+  frame <- list2env(list(methods = methods), parent = environment(node_plan))
   given$methods <- NULL
   c(given, lapply(defaults, eval, frame))
 }

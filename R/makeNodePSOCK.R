@@ -83,6 +83,7 @@ makeNodePSOCK <- function(worker = "localhost", port = c("auto", "random"),
                           validate = setting("makeNodePSOCK.validate", TRUE),
                           verbose = isTRUE(getOption("parallelly.debug")), ...) {
   refuse_arguments("makeNodePSOCK", ...names_of(...))
+  methods <- is_flag(methods, "methods")
   plan <- node_plan(
     worker = worker, timeout = timeout, rscript_options = rscript_options,
     rscript_startup = rscript_startup, rscript_envs = rscript_envs, rscript_libs = rscript_libs,

@@ -58,7 +58,8 @@ current_cluster <- function() {
     if (is.primitive(fun)) next
     home <- topenv(environment(fun))
     if (!isNamespace(home) || !getNamespaceName(home) %in% c("parallel", "snow")) next
-    cl <- get0("cl", envir = sys.frame(i), inherits = FALSE)
+    # An error where the cluster is being made only now, as the argument of this very function.
+    cl <- tryCatch(get0("cl", envir = sys.frame(i), inherits = FALSE), error = function(e) NULL)
     if (inherits(cl, "nodelay_cluster")) return(cl)
   }
   NULL

@@ -101,20 +101,40 @@ NodePlan make_plan(const cpp11::list& plan) {
   return result;
 }
 
-[[noreturn]] void raise_start_failed(Session& session, std::unique_ptr<Startup> startup,
-                                     std::size_t num_workers) {
-  const Node& node = startup->failed_node();
+[[noreturn]] void raise_start_failed(const Startup& startup, std::size_t num_workers) {
+  const Node& node = startup.failed_node();
   const Loss& loss = *node.loss();
   std::string message = "Worker " + std::to_string(node.identity().rank) + " of " +
                         std::to_string(num_workers) + " (pid " + std::to_string(node.pid()) +
                         " on " + node.identity().host + ") could not be started: it " + loss.reason;
-  message += startup->is_too_late() ? " (argument 'connectTimeout')." : " before it was ready.";
+  message += startup.is_too_late() ? " (argument 'connectTimeout')." : " before it was ready.";
   message += "\nCommand: " + node.identity().command;
   if (!loss.last_lines.empty()) message += "\nThe last lines it wrote:\n" + loss.last_lines;
-  cpp11::writable::list fields = loss_fields(node);
-  startup.reset();  // closes the streams to the other workers
-  session.finish_departures();
-  raise(ErrorKind::start_failed, message, fields);
+  raise(ErrorKind::start_failed, message, loss_fields(node));
+}
+
+// Returns when all workers are ready; otherwise raises what happened, with none left.
+std::unique_ptr<Startup> start(const std::shared_ptr<Session>& session, std::vector<NodePlan> plans,
+                               const std::vector<std::uint16_t>& ports, double patience) {
+  const std::size_t num_workers = plans.size();
+  std::unique_ptr<Startup> startup;
+  try {
+    startup = std::make_unique<Startup>(session, std::move(plans), ports, patience);
+    for (;;) {
+      switch (startup->turn(Clock::now() + kSlice)) {
+        case Startup::Progress::ready:
+          return startup;
+        case Startup::Progress::failed:
+          raise_start_failed(*startup, num_workers);
+        case Startup::Progress::going:
+          cpp11::check_user_interrupt();
+      }
+    }
+  } catch (...) {
+    startup.reset();  // closes the streams to the other workers
+    session->finish_departures();
+    throw;
+  }
 }
 
 }  // namespace
@@ -147,16 +167,8 @@ using namespace nodelay;
     const std::shared_ptr<Session> session = session_of(session_pointer);
     std::vector<NodePlan> node_plans;
     for (const SEXP plan : plans) node_plans.push_back(make_plan(cpp11::list(plan)));
-    const std::vector<std::uint16_t> port_choices(ports.begin(), ports.end());
-    auto startup =
-        std::make_unique<Startup>(session, std::move(node_plans), port_choices, patience);
-    for (Startup::Progress progress = Startup::Progress::going;
-         progress != Startup::Progress::ready; progress = startup->turn(Clock::now() + kSlice)) {
-      if (progress == Startup::Progress::failed) {
-        raise_start_failed(*session, std::move(startup), static_cast<std::size_t>(plans.size()));
-      }
-      cpp11::check_user_interrupt();
-    }
+    const auto startup =
+        start(session, std::move(node_plans), {ports.begin(), ports.end()}, patience);
     auto nodes = startup->take_nodes();
     cpp11::writable::list results;
     for (std::size_t i = 0; i < nodes.size(); ++i) {

@@ -142,6 +142,13 @@ std::vector<NodeHandle*> handles_of(const cpp11::list& pointers) {
   return handles;
 }
 
+// Nothing where this is no node of this very process.
+NodeHandle* own_handle(SEXP pointer) {
+  if (TYPEOF(pointer) != EXTPTRSXP) return nullptr;
+  auto* handle = static_cast<NodeHandle*>(R_ExternalPtrAddr(pointer));
+  return handle != nullptr && handle->session->is_owner() ? handle : nullptr;
+}
+
 void wait_for_any(const std::vector<NodeHandle*>& handles) {
   std::vector<pollfd> watched;
   for (const NodeHandle* handle : handles) {
@@ -256,8 +263,10 @@ using namespace nodelay;
 // cannot be used any more are passed over.
 [[cpp11::register]] void nodes_give_up(cpp11::list pointers) {
   entry([&] {
-    for (NodeHandle* handle : handles_of(pointers)) {
-      if (!handle->node->loss() && !handle->node->is_stopped()) handle->node->give_up_calls();
+    for (const SEXP pointer : pointers) {
+      const NodeHandle* handle = own_handle(pointer);
+      if (handle == nullptr || handle->node->loss() || handle->node->is_stopped()) continue;
+      handle->node->give_up_calls();
     }
   });
 }

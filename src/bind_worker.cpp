@@ -42,6 +42,13 @@ Times times_now() {
           seconds(children.ru_stime)};
 }
 
+// What do.call() of this version of R puts around each argument: quote or base::quote. Functions
+// see it in their calls.
+cpp11::sexp quoting_function() {
+  const cpp11::sexp quoted = cpp11::package("base")["enquote"](R_NilValue);
+  return CAR(quoted);
+}
+
 // The worker's side of one cluster. A worker has exactly one, for the life of its process.
 struct Worker {
   Worker(Descriptor connection, double timeout_seconds, Watch::Actions actions)
@@ -52,6 +59,7 @@ struct Worker {
   std::uint64_t request = 0;     // being worked on; 0: none
   bool is_evaluating = false;    // the watch has the link
   cpp11::sexp tag = R_NilValue;  // of the call being worked on
+  cpp11::sexp quote = quoting_function();
   Times begun_at{};
   Watch watch;  // last: it uses the link
 };
@@ -137,7 +145,7 @@ bool send_outcome(Worker& worker, SEXP value, bool is_success) {
 }
 
 // The call that do.call(fun, args, quote = TRUE) would evaluate.
-SEXP make_call(SEXP function, SEXP arguments) {
+SEXP make_call(SEXP function, SEXP arguments, SEXP quote) {
   const SEXP names = Rf_getAttrib(arguments, R_NamesSymbol);
   const R_xlen_t num_arguments = Rf_xlength(arguments);
   SEXP call = PROTECT(Rf_allocList(static_cast<int>(num_arguments) + 1));
@@ -145,7 +153,7 @@ SEXP make_call(SEXP function, SEXP arguments) {
   SETCAR(call, TYPEOF(function) == STRSXP ? Rf_installTrChar(STRING_ELT(function, 0)) : function);
   SEXP cell = CDR(call);
   for (R_xlen_t i = 0; i < num_arguments; ++i, cell = CDR(cell)) {
-    SETCAR(cell, Rf_lang2(R_QuoteSymbol, VECTOR_ELT(arguments, i)));
+    SETCAR(cell, Rf_lang2(quote, VECTOR_ELT(arguments, i)));
     if (names == R_NilValue) continue;
     const SEXP name = STRING_ELT(names, i);
     if (name != NA_STRING && LENGTH(name) > 0) SET_TAG(cell, Rf_installTrChar(name));
@@ -169,11 +177,11 @@ SEXP do_call(SEXP function, SEXP arguments) {
 }
 
 // Evaluates as parallel:::workCommand() does: in a fresh frame below that of its namespace.
-SEXP evaluate(SEXP data, SEXP enclosure) {
+SEXP evaluate(SEXP data, SEXP enclosure, SEXP quote) {
   const SEXP function = list_element(data, "fun");
   const SEXP arguments = list_element(data, "args");
   SEXP frame = PROTECT(R_NewEnv(enclosure, FALSE, 0));
-  SEXP call = PROTECT(is_callable(function, arguments) ? make_call(function, arguments)
+  SEXP call = PROTECT(is_callable(function, arguments) ? make_call(function, arguments, quote)
                                                        : do_call(function, arguments));
   SEXP value = Rf_eval(call, frame);
   UNPROTECT(2);
@@ -192,7 +200,8 @@ SEXP evaluate_watched(Worker& worker, SEXP data, SEXP enclosure) {
   worker.is_evaluating = true;
   worker.watch.begin_call(worker.request);
   // A lambda of its own type: cpp11 does not protect one that runs inside itself.
-  const cpp11::sexp value = cpp11::unwind_protect([&] { return evaluate(data, enclosure); });
+  const cpp11::sexp value =
+      cpp11::unwind_protect([&] { return evaluate(data, enclosure, worker.quote); });
   worker.is_evaluating = false;
   if (worker.watch.end_call()) take_pending_interrupt();
   return value;

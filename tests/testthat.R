@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+library(testthat)
+library(nodelay)
+
+test_check("nodelay")
