@@ -308,16 +308,16 @@ using namespace nodelay;
 }
 
 // R's own connection to the node, made on first use and kept as long as the node; NULL in
-// another session than the node's.
+// another process than the node's.
 [[cpp11::register]] SEXP node_connection(SEXP pointer) {
   return entry([&]() -> SEXP {
-    if (R_ExternalPtrAddr(pointer) == nullptr) return R_NilValue;
-    NodeHandle& handle = handle_of(pointer);
-    if (handle.connection == R_NilValue) {
-      handle.connection = make_connection(*handle.node);
-    } else if (!handle.node->is_stopped()) {
-      handle.node->ready_descriptor();  // passes over replies that nobody wants
+    NodeHandle* handle = own_handle(pointer);
+    if (handle == nullptr) return R_NilValue;
+    if (handle->connection == R_NilValue) {
+      handle->connection = make_connection(*handle->node);
+    } else if (!handle->node->is_stopped()) {
+      handle->node->ready_descriptor();  // passes over replies that nobody wants
     }
-    return handle.connection;
+    return handle->connection;
   });
 }

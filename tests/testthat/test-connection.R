@@ -1,21 +1,14 @@
+# SPDX-License-Identifier: MIT
 # Whether a reply shows on the connection of a node within `seconds`.
 is_ready <- function(node, seconds = 0) socketSelect(list(node$con), FALSE, seconds)
 
 send_call <- function(node, fun, ...) parallel:::sendCall(node, fun, list(...))
 
-local_workers <- function(num_workers, engine, frame = parent.frame()) {
-  cl <- makeClusterPSOCK(num_workers, engine = engine)
-  withr::defer(stopCluster(cl), envir = frame)
-  cl
-}
-
 num_connections <- function() nrow(showConnections())
-
-skip_if_not_installed("withr")
 
 test_that("a cluster that nobody asks for its connections takes none of R's", {
   before <- num_connections()
-  cl <- local_workers(3, "native")
+  cl <- local_cluster(3)
   clusterEvalQ(cl, 1)
   expect_identical(num_connections(), before)
   cl[[2]]$con
@@ -23,7 +16,7 @@ test_that("a cluster that nobody asks for its connections takes none of R's", {
 })
 
 test_that("other elements of a node are those of a list", {
-  node <- local_workers(1, "native")[[1]]
+  node <- local_cluster(1)[[1]]
   expect_identical(node$rank, 1L)
   expect_identical(node[["rank"]], 1L)
   expect_identical(node[[2L]], 1L)
@@ -33,11 +26,11 @@ test_that("other elements of a node are those of a list", {
   expect_error(node[[99L]], "subscript out of bounds")
 })
 
-for (engine in c("native", "base")) {
-  on_engine <- function(text) paste0(text, " (", engine, " engine)")
+for_each_way(function(way, way_name) {
+  by_way <- function(text) paste0(text, " (", way_name, ")")
 
-  test_that(on_engine("con is one open socket connection for the life of the node"), {
-    node <- local_workers(1, engine)[[1]]
+  test_that(by_way("con is one open socket connection for the life of the node"), {
+    node <- cluster_for(way, 1)[[1]]
     con <- node$con
     expect_s3_class(con, c("sockconn", "connection"), exact = TRUE)
     expect_true(isOpen(con))
@@ -46,8 +39,8 @@ for (engine in c("native", "base")) {
     expect_identical(copy$con, con)
   })
 
-  test_that(on_engine("con is readable exactly while a reply waits"), {
-    cl <- local_workers(2, engine)
+  test_that(by_way("con is readable exactly while a reply waits"), {
+    cl <- cluster_for(way, 2)
     node <- cl[[1]]
     expect_false(is_ready(node))
     send_call(node, identity, 1)
@@ -58,8 +51,8 @@ for (engine in c("native", "base")) {
     expect_false(is_ready(node))
   })
 
-  test_that(on_engine("con is not readable while the worker computes, nor made so by polling"), {
-    node <- local_workers(1, engine)[[1]]
+  test_that(by_way("con is not readable while the worker computes, nor made so by polling"), {
+    node <- cluster_for(way, 1)[[1]]
     gate <- withr::local_tempfile()
     send_call(node, function(gate) while (!file.exists(gate)) Sys.sleep(0.01), gate)
     polls <- vapply(1:1000, function(i) is_ready(node), NA)
@@ -69,10 +62,10 @@ for (engine in c("native", "base")) {
     expect_null(parallel:::recvResult(node))
   })
 
-  test_that(on_engine("a reply that had come before con was made shows on it"), {
-    cl <- local_workers(2, engine)
+  test_that(by_way("a reply that had come before con was made shows on it"), {
+    cl <- cluster_for(way, 2)
     for (node in cl) for (i in 1:2) send_call(node, identity, i)
-    # Takes in what both have sent, so that it has left the kernel by the time con is made.
+    # Long enough that both replies of a worker are read at once.
     Sys.sleep(0.2)
     expect_identical(parallel:::recvResult(cl[[1]]), 1L)
     expect_true(is_ready(cl[[1]], 10))
@@ -80,8 +73,8 @@ for (engine in c("native", "base")) {
     expect_false(is_ready(cl[[1]]))
   })
 
-  test_that(on_engine("calls and polls mix"), {
-    cl <- local_workers(2, engine)
+  test_that(by_way("calls and polls mix"), {
+    cl <- cluster_for(way, 2)
     for (i in 1:200) {
       expect_identical(clusterCall(cl, identity, i), list(i, i))
       send_call(cl[[1]], identity, i)
@@ -94,16 +87,16 @@ for (engine in c("native", "base")) {
     expect_false(is_ready(cl[[1]]))
   })
 
-  test_that(on_engine("a long reply shows from its first byte and comes whole"), {
-    node <- local_workers(1, engine)[[1]]
+  test_that(by_way("a long reply shows from its first byte and comes whole"), {
+    node <- cluster_for(way, 1)[[1]]
     send_call(node, function(n) as.raw(seq_len(n) %% 256L), 5e6)
     expect_true(is_ready(node, 10))
     expect_identical(parallel:::recvResult(node), as.raw(seq_len(5e6) %% 256L))
     expect_false(is_ready(node))
   })
 
-  test_that(on_engine("reading from con or writing to it does not disturb the node"), {
-    node <- local_workers(1, engine)[[1]]
+  test_that(by_way("reading from con or writing to it does not disturb the node"), {
+    node <- cluster_for(way, 1)[[1]]
     send_call(node, identity, "reply")
     expect_true(is_ready(node, 10))
     expect_error(serialize(1, node$con))
@@ -113,23 +106,24 @@ for (engine in c("native", "base")) {
     expect_identical(parallel:::recvResult(node), "reply")
   })
 
-  test_that(on_engine("a node whose con was closed by hand works on"), {
-    cl <- local_workers(1, engine)
-    con <- cl[[1]]$con
-    close(con)
+  test_that(by_way("a node whose con was closed by hand works on"), {
+    cl <- cluster_for(way, 1)
+    node <- cl[[1]]
+    close(node$con)
     # Its number is free for another connection, which must outlive the node.
     other <- textConnection("text")
     withr::defer(close(other))
     expect_identical(clusterCall(cl, identity, 1), list(1))
-    expect_error(isOpen(cl[[1]]$con), "invalid connection")
+    expect_false(nodelay:::is_open_connection(node$con))
     stopCluster(cl)
     expect_true(isOpen(other))
   })
 
-  test_that(on_engine("con of a killed worker is readable"), {
-    cl <- local_workers(2, engine)
+  test_that(by_way("con of a killed worker is readable"), {
+    cl <- cluster_for(way, 2)
     con <- cl[[1]]$con
-    for (node in cl) tools::pskill(attr(node, "pid"), tools::SIGKILL)
+    for (node in cl) send_call(node, Sys.sleep, 60)
+    for (node in cl) tools::pskill(pids_of(list(node)), tools::SIGKILL)
     expect_true(socketSelect(list(con), FALSE, 10))
     for (node in cl) {
       expect_error(parallel:::recvData(node), class = "nodelay_error_worker_lost")
@@ -137,9 +131,9 @@ for (engine in c("native", "base")) {
     }
   })
 
-  test_that(on_engine("stopping the cluster closes con"), {
+  test_that(by_way("stopping the cluster closes con"), {
     before <- num_connections()
-    cl <- local_workers(2, engine)
+    cl <- cluster_for(way, 2)
     con <- cl[[1]]$con
     stopCluster(cl)
     expect_error(isOpen(con), "invalid connection")
@@ -148,11 +142,11 @@ for (engine in c("native", "base")) {
     expect_identical(num_connections(), before)
   })
 
-  test_that(on_engine("con goes with its node when that is garbage collected, without a warning"), {
+  test_that(by_way("con goes with its node when that is garbage collected, without a warning"), {
     before <- num_connections()
     expect_no_warning({
       local({
-        cl <- makeClusterPSOCK(1, engine = engine)
+        cl <- do.call(makeClusterPSOCK, c(list(1), way))
         cl[[1]]$con
       })
       gc()
@@ -161,18 +155,18 @@ for (engine in c("native", "base")) {
     expect_identical(num_connections(), before)
   })
 
-  test_that(on_engine("con stays open when only the node is referred to"), {
-    cl <- local_workers(1, engine)
+  test_that(by_way("con stays open when only the node is referred to"), {
+    cl <- cluster_for(way, 1)
     cl[[1]]$con
     gc()
     gc()
     expect_true(isOpen(cl[[1]]$con))
     expect_false(is_ready(cl[[1]]))
   })
-}
+})
 
 test_that("a reply to a call that was given up does not show", {
-  cl <- local_workers(1, "native")
+  cl <- local_cluster(1)
   send_call(cl[[1]], identity, "unwanted")
   send_call(cl[[1]], identity, "unwanted too")
   expect_identical(clusterCall(cl, identity, "wanted"), list("wanted"))
@@ -184,6 +178,6 @@ test_that("a reply to a call that was given up does not show", {
 })
 
 test_that("a node of another session has no con", {
-  node <- local_workers(1, "native")[[1]]
+  node <- local_cluster(1)[[1]]
   expect_null(unserialize(serialize(node, NULL))$con)
 })
