@@ -18,22 +18,26 @@ as_seconds <- function(value, name) {
   stop_argument("Argument '", name, "' must be a single positive number of seconds, not ", shown(value), ".")
 }
 
+# `range` says in words what `is_in_range` tests.
+as_number <- function(value, name, range, is_in_range) {
+  if (is.numeric(value) && length(value) == 1L && !is.na(value) && is_in_range(value)) return(value)
+  stop_argument("Argument '", name, "' must be a number ", range, ", not ", shown(value), ".")
+}
+
 as_choice <- function(value, name, choices) {
   if (identical(value, choices)) return(choices[1L])
   if (is.character(value) && length(value) == 1L && value %in% choices) return(value)
   stop_argument("Argument '", name, "' must be one of ", paste0("\"", choices, "\"", collapse = ", "), ", not ", shown(value), ".")
 }
 
-# One host name for each worker.
+# A list of one host name for each worker.
 as_workers <- function(workers) {
-  if (is.character(workers)) {
-    if (length(workers) == 0L || anyNA(workers)) {
-      stop_argument("Argument 'workers' must name at least one worker, and none of them NA: ", shown(workers), ".")
-    }
-    return(vapply(workers, as_local_host, "", USE.NAMES = FALSE))
+  if (is.character(workers) || is.list(workers)) {
+    if (length(workers) == 0L) stop_argument("Argument 'workers' must name at least one worker, not ", shown(workers), ".")
+    return(lapply(workers, as_host))
   }
   if (!is.numeric(workers)) {
-    stop_argument("Argument 'workers' must be a number of workers or a character vector of names, not ", shown(workers), ".")
+    stop_argument("Argument 'workers' must be a number of workers or a vector of names, not ", shown(workers), ".")
   }
   if (length(workers) != 1L) {
     stop_argument("When numeric, argument 'workers' must be a single value: ", shown(workers))
@@ -47,15 +51,59 @@ as_workers <- function(workers) {
       room, " more. Start fewer, or raise the limit (ulimit -n) before R is started."
     )
   }
-  rep("localhost", workers)
+  rep(list(as_host(setting("localhost.hostname", "localhost"))), workers)
 }
 
-as_local_host <- function(worker) {
+# The name of a machine with attribute localhost: is it this one?
+as_host <- function(worker) {
   if (!is.character(worker) || length(worker) != 1L || is.na(worker) || !nzchar(worker)) {
     stop_argument("A worker is named by a single non-empty string, not by ", shown(worker), ".")
   }
-  if (worker %in% c("localhost", "127.0.0.1", Sys.info()[["nodename"]])) return(as.character(worker))
-  stop_argument("Worker '", worker, "': this version of nodelay starts workers on this machine only ('localhost').")
+  # ssh would take it for an option.
+  if (startsWith(worker, "-")) stop_argument("Worker '", worker, "': no machine has a name that begins with '-'.")
+  is_local <- attr(worker, "localhost", exact = TRUE)
+  if (is.null(is_local)) is_local <- names_this_machine(worker)
+  structure(as.character(worker), localhost = is_flag(is_local, "attr(worker, \"localhost\")"))
+}
+
+names_this_machine <- function(name) {
+  own <- c("localhost", "127.0.0.1", "::1", setting("localhost.hostname", NULL), Sys.info()[["nodename"]])
+  tolower(name) %in% tolower(c(own, host_aliases(Sys.info()[["nodename"]])))
+}
+
+# Names on the same lines of /etc/hosts.
+host_aliases <- function(name, path = "/etc/hosts") {
+  if (!file.exists(path)) return(character())
+  lines <- strsplit(trimws(sub("#.*", "", readLines(path, warn = FALSE))), "[[:space:]]+")
+  unlist(Filter(function(names) tolower(name) %in% tolower(names), lines))
+}
+
+as_users <- function(users, n) {
+  if (is.null(users)) return(vector("list", n))
+  users <- as_words(users, "user")
+  if (!length(users) %in% c(1L, n)) stop_argument("Argument 'user' must have length 1 or one element for each worker (", n, "), not ", length(users), ".")
+  as.list(rep_len(users, n))
+}
+
+as_delay <- function(delay) {
+  if (is.numeric(delay) && length(delay) == 1L && is.finite(delay) && delay >= 0) return(as.numeric(delay))
+  stop_argument("Argument 'delay' must be a single number of seconds, not ", shown(delay), ".")
+}
+
+as_word <- function(value, name) {
+  if (is.character(value) && length(value) == 1L && !is.na(value) && nzchar(value)) return(value)
+  stop_argument("Argument '", name, "' must be a single non-empty string, not ", shown(value), ".")
+}
+
+as_words <- function(values, name) {
+  if (is.null(values)) return(character())
+  if (is.character(values) && !anyNA(values)) return(values)
+  stop_argument("Argument '", name, "' must be NULL or a character vector, not ", shown(values), ".")
+}
+
+as_tristate <- function(value, name) {
+  if (is.logical(value) && length(value) == 1L) return(value)
+  stop_argument("Argument '", name, "' must be TRUE, FALSE or NA, not ", shown(value), ".")
 }
 
 # The ports that may be listened on.
@@ -141,16 +189,16 @@ as_library_paths <- function(libs) {
   stop_argument("Argument 'rscript_libs' must be NULL or a character vector of library paths, not ", shown(libs), ".")
 }
 
-# The argument of Rscript, or nothing.
+# The packages joined by commas, or NULL.
 as_default_packages <- function(packages) {
-  if (is.null(packages)) return(character())
+  if (is.null(packages)) return(NULL)
   if (!is.character(packages) || anyNA(packages)) {
     stop_argument("Argument 'default_packages' must be NULL or a character vector of package names, not ", shown(packages), ".")
   }
   packages <- unlist(lapply(packages, function(name) if (name == "*") getOption("defaultPackages") else name))
   bad <- grep("^[[:alpha:]][[:alnum:].]*$", packages, invert = TRUE, value = TRUE)
   if (length(bad) > 0L) stop_argument("Argument 'default_packages' has invalid package names: ", shown(bad), ".")
-  paste0("--default-packages=", paste(unique(packages), collapse = ","))
+  paste(unique(packages), collapse = ",")
 }
 
 # "" stands for this process's own output.
@@ -160,23 +208,117 @@ as_outfile <- function(outfile) {
   stop_argument("Argument 'outfile' must be NULL or a single file name, not ", shown(outfile), ".")
 }
 
+# -- The command of a worker ---------------------------------------------------------------------
+
+# The program with what stands in front of it.
+as_rscript <- function(rscript, own, homogeneous) {
+  if (is.null(rscript)) return(own)
+  if (!is.character(rscript) || length(rscript) == 0L || anyNA(rscript) || any(!nzchar(rscript))) {
+    stop_argument("Argument 'rscript' must be NULL or a character vector of non-empty strings, not ", shown(rscript), ".")
+  }
+  is_raw <- inherits(rscript, "AsIs")
+  rscript <- unclass(rscript)
+  rscript[rscript == "*"] <- own
+  if (is_raw) return(I(rscript))
+  if (homogeneous) rscript[[1L]] <- as_program(rscript[[1L]])
+  rscript
+}
+
+# A program of this machine by its full path.
+as_program <- function(program) {
+  if (grepl("^[[:alpha:]_][[:alnum:]_]*=", program)) return(program) # an environment variable
+  path <- unname(Sys.which(program))
+  if (nzchar(path)) path else normalizePath(program, mustWork = FALSE)
+}
+
+# The user's arguments in front of nodelay's and behind them.
+as_rscript_args <- function(arguments) {
+  arguments <- as_words(arguments, "rscript_args")
+  star <- which(arguments == "*")
+  if (length(star) > 1L) {
+    stop_argument("Argument 'rscript_args' may contain at most one asterisk ('*'): ", paste(sQuote(arguments, FALSE), collapse = " "))
+  }
+  if (length(star) == 0L) {
+    # R never comes to what stands behind the user's own loop.
+    if (runs_own_loop(arguments)) return(list(before = character(), after = arguments))
+    return(list(before = arguments, after = character()))
+  }
+  list(before = arguments[seq_len(star - 1L)], after = arguments[-seq_len(star)])
+}
+
+as_rscript_call <- function(call) {
+  if (is.null(call)) return(NULL)
+  if (is.language(call)) call <- paste(deparse(call, width.cutoff = 500L), collapse = ";")
+  as_word(call, "rscript_call")
+}
+
+as_niceness <- function(renice) {
+  if (length(renice) == 1L && (is.numeric(renice) || is.logical(renice))) {
+    if (is.na(renice) || renice <= 0) return(0L)
+    return(as.integer(renice))
+  }
+  stop_argument("Argument 'renice' must be a single number or NA, not ", shown(renice), ".")
+}
+
+# The shells that read the command and the command for another machine.
+as_shells <- function(shells) {
+  choices <- c("auto", "cmd", "sh", "none")
+  if (identical(shells, choices)) shells <- "auto"
+  if (!is.character(shells) || !length(shells) %in% 1:2 || !all(shells %in% choices)) {
+    stop_argument("Argument 'rscript_sh' must be one or two of \"auto\", \"cmd\", \"sh\" and \"none\", not ", shown(shells), ".")
+  }
+  shells[shells == "auto"] <- "sh"
+  rep_len(shells, 2L)
+}
+
+as_master <- function(master, default) {
+  if (is.null(master)) default else as_word(master, "master")
+}
+
+as_homogeneous <- function(homogeneous, host, master, tunnel) {
+  if (!is.null(homogeneous)) return(is_flag(homogeneous, "homogeneous"))
+  if (attr(host, "localhost") || (!tunnel && master == "localhost")) return(TRUE)
+  !grepl("[.:]", host) # neither an IP address nor a name with a domain
+}
+
+as_log_file <- function(path) {
+  if (is.null(path) || isFALSE(path)) return("")
+  if (isTRUE(path)) return(tempfile("nodelay_makeClusterPSOCK_", fileext = ".log"))
+  normalizePath(as_word(path, "rshlogfile"), mustWork = FALSE)
+}
+
+# The program that reaches another machine: its words, whether they are raw, whether it is ssh.
+as_remote_shell <- function(rshcmd, rshopts, host, is_only_shown) {
+  if (is.function(rshcmd)) {
+    command <- rshcmd(rshopts, as.character(host))
+    return(list(program = as_word(command, "rshcmd"), is_raw = TRUE, is_ssh = FALSE, is_function = TRUE))
+  }
+  words <- as_words(rshcmd, "rshcmd")
+  if (!is.null(rshcmd) && length(words) == 0L) stop_argument("Argument 'rshcmd' must name a program, not ", shown(rshcmd), ".")
+  if (length(words) == 0L || identical(words, "")) words <- "<ssh>"
+  unknown <- setdiff(grep("^<.*>$", words, value = TRUE), "<ssh>")
+  if (length(unknown) > 0L) stop_argument("Unknown 'rshcmd' type: ", paste(sQuote(unknown, FALSE), collapse = ", "), ". This version of nodelay knows \"<ssh>\" only.")
+  if (identical(words, "<ssh>")) words <- "ssh"
+  if (!nzchar(Sys.which(words[[1L]]))) {
+    text <- paste0("Failed to locate a default SSH client (checked: ", sQuote(words[[1L]], FALSE), "). Please specify one via argument 'rshcmd'.")
+    if (!is_only_shown) stop_argument(text)
+    warning(text, " Will still try with ", sQuote(words[[1L]], FALSE), ".", call. = FALSE)
+  }
+  list(
+    program = words, is_raw = rep(FALSE, length(words)),
+    is_ssh = grepl("^ssh([.]exe)?$", basename(words[[1L]])), is_function = FALSE
+  )
+}
+
 # -- Arguments that are not there ----------------------------------------------------------------
 
-# Those of parallelly 1.45 to 1.48 that a later version of nodelay will take.
-missing_arguments <- c(
-  "action", "calls", "delay", "dryrun", "homogeneous", "makeNode", "manual", "master", "quiet", "renice",
-  "revtunnel", "rscript", "rscript_args", "rscript_call", "rscript_sh", "rshcmd", "rshlogfile", "rshopts",
-  "setup_strategy", "tries", "user"
-)
-
-refuse_arguments <- function(fun, names) {
-  if (length(names) == 0L) return(invisible())
-  name <- names[[1L]]
-  if (name %in% missing_arguments) {
-    stop_argument("Argument '", name, "' of ", fun, "() has no effect in this version of nodelay yet: leave it out, or use parallelly for this cluster.")
-  }
-  if (!nzchar(name)) stop_argument("An argument of ", fun, "() has no name: name all but the first.")
-  stop_argument("Unused argument '", name, "' of ", fun, "().")
+# Arguments for a makeNode function that takes none of that name.
+refuse_arguments <- function(makeNode, names) {
+  known <- names(formals(makeNode))
+  if ("..." %in% known) return(invisible())
+  if (any(!nzchar(names))) stop_argument("An argument of makeClusterPSOCK() has no name: name all but the first.")
+  unknown <- setdiff(names, known)
+  if (length(unknown) > 0L) stop_argument("Unused argument '", unknown[[1L]], "' of makeClusterPSOCK().")
 }
 
 # Names of the arguments in `...`, "" where there is none, without evaluating them.

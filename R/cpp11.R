@@ -8,8 +8,24 @@ session_new <- function() {
   .Call(`_nodelay_session_new`)
 }
 
-nodes_start <- function(session_pointer, plans, ports, patience) {
-  .Call(`_nodelay_nodes_start`, session_pointer, plans, ports, patience)
+node_command <- function(plan, port) {
+  .Call(`_nodelay_node_command`, plan, port)
+}
+
+nodes_start <- function(session_pointer, plans, ports, is_reachable, patience) {
+  .Call(`_nodelay_nodes_start`, session_pointer, plans, ports, is_reachable, patience)
+}
+
+core_count <- function(method) {
+  .Call(`_nodelay_core_count`, method)
+}
+
+job_hosts <- function(method) {
+  .Call(`_nodelay_job_hosts`, method)
+}
+
+load_averages <- function() {
+  .Call(`_nodelay_load_averages`)
 }
 
 node_send <- function(pointer, message) {

@@ -1,15 +1,23 @@
 #' Start a cluster of R workers
 #'
-#' Starts R workers on this machine, all at the same time, for use with the functions of
-#' package \pkg{parallel}.
+#' Starts R workers, on this machine and on others, all at the same time, for use with the
+#' functions of package \pkg{parallel}.
 #'
 #' @inheritParams makeNodePSOCK
-#' @param workers How many workers to start, a positive whole number, or a character vector
-#'   with the name of this machine once for each worker.
-#' @param ... Further arguments of [makeNodePSOCK()], the same for every worker.
+#' @param workers How many workers to start on this machine, a positive whole number, or a
+#'   vector of names, see argument `worker` of [makeNodePSOCK()], one for each
+#'   worker; as a list, names may have an attribute `localhost`.
+#' @param makeNode A function that returns what `makeNodePSOCK(..., action = "options")` does. It is called
+#'   once for each worker.
+#' @param user User name on the other machines: a character vector of length 1 or one for each
+#'   worker; `NULL` or `"*"`: ssh's own choice.
+#' @param ... Further arguments of `makeNode`, the same for every worker.
 #' @param autoStop Logical: should the workers end when the cluster is garbage collected? A
 #'   worker whose node is garbage collected ends in any case; `TRUE` also says so in
 #'   attribute `gcMe` of the cluster, as in \pkg{parallelly}.
+#' @param tries How many times a worker on another machine is started before that counts as failed,
+#'   a positive integer.
+#' @param delay Seconds between two tries, a number.
 #'
 #' @return An unnamed list of nodes, see [makeNodePSOCK()], of class
 #'   `c("nodelay_cluster", "RichSOCKcluster", "SOCKcluster", "cluster")`.
@@ -25,31 +33,39 @@
 #' parSapply(cl, 1:4, function(x) x^2)
 #' stopCluster(cl)
 #' @export
-makeClusterPSOCK <- function(workers, port = c("auto", "random"), ..., autoStop = FALSE,
-                             connectTimeout = setting("makeNodePSOCK.connectTimeout", 120),
+makeClusterPSOCK <- function(workers, makeNode = makeNodePSOCK, port = c("auto", "random"), user = NULL, ..., autoStop = FALSE,
+                             tries = setting("makeNodePSOCK.tries", 3L), delay = setting("makeNodePSOCK.tries.delay", 15),
+                             validate = setting("makeNodePSOCK.validate", TRUE),
                              verbose = isTRUE(getOption("parallelly.debug"))) {
   hosts <- as_workers(workers)
   autoStop <- is_flag(autoStop, "autoStop")
   verbose <- is_flag(verbose, "verbose")
-  plan_host <- local({
-    arguments <- node_arguments(...)
-    function(host) do.call(node_plan, c(list(worker = host), arguments), quote = TRUE)
-  })
-  plans <- lapply(unique(hosts), plan_host)[match(hosts, unique(hosts))]
-  for (i in seq_along(plans)) plans[[i]]$rank <- i
-  cl <- new_cluster(start_nodes(plans, port, connectTimeout, verbose))
+  tries <- as_count(tries, "tries")
+  delay <- as_delay(delay)
+  users <- as_users(user, length(hosts))
+  if (!is.function(makeNode)) stop_argument("Argument 'makeNode' must be a function, not ", shown(makeNode), ".")
+  refuse_arguments(makeNode, ...names_of(...))
+  plans <- vector("list", length(hosts))
+  for (i in seq_along(hosts)) {
+    plan <- if (i > 1L && identical(makeNode, makeNodePSOCK) && same_but_rank(hosts, users, i)) plans[[i - 1L]] else {
+      makeNode(hosts[[i]], port = port, user = users[[i]], ..., rank = i, validate = validate, action = "options", verbose = verbose)
+    }
+    if (!inherits(plan, "makeNodePSOCKOptions")) {
+      stop_argument("Argument 'makeNode' must be a function that returns what makeNodePSOCK(..., action = \"options\") does.")
+    }
+    plans[[i]] <- ranked(plan, i)
+    if (plan$has_tries) plans[[i]][c("tries", "delay")] <- list(tries, delay)
+  }
+  cl <- new_cluster(launch_nodes(plans, port, verbose))
   if (autoStop) attr(cl, "gcMe") <- new.env(parent = emptyenv())
-  cl
+  if (any(vapply(plans, `[[`, NA, "dryrun"))) invisible(cl) else cl
 }
 
-# The arguments of node_plan() but the worker: those given, and makeNodePSOCK()'s defaults.
-node_arguments <- function(...) {
-  given <- list(...)
-  known <- setdiff(names(formals(node_plan)), "worker")
-  refuse_arguments("makeClusterPSOCK", setdiff(...names_of(...), c(known, "methods")))
-  defaults <- formals(makeNodePSOCK)[setdiff(known, names(given))]
-  methods <- if ("methods" %in% names(given)) is_flag(given$methods, "methods") else TRUE
-  frame <- list2env(list(methods = methods), parent = environment(node_plan))
-  given$methods <- NULL
-  c(given, lapply(defaults, eval, frame))
+# Many workers of one kind differ in nothing but their number.
+same_but_rank <- function(hosts, users, i) identical(hosts[[i]], hosts[[i - 1L]]) && identical(users[[i]], users[[i - 1L]])
+
+ranked <- function(plan, rank) {
+  if (isTRUE(plan$remote$tunnel)) plan$port_offset <- if (setting("makeNodePSOCK.port.increment", TRUE)) rank - 1L else 0L
+  plan$rank <- rank
+  plan
 }

@@ -1,10 +1,14 @@
 #' Start one worker
 #'
-#' `makeNodePSOCK()` starts one R worker on this machine and returns the node that stands
-#' for it. [makeClusterPSOCK()] starts many at once and takes the same arguments.
+#' `makeNodePSOCK()` starts one R worker, on this machine or another, and returns the node
+#' that stands for it. [makeClusterPSOCK()] starts many at once and takes the same arguments.
 #'
-#' @param worker Name of this machine: a string, `"localhost"`, `"127.0.0.1"` or the host
-#'   name. Other machines are not supported yet.
+#' @param worker Name of the machine, a string. Names of this machine (`"localhost"`, `"127.0.0.1"`,
+#'   its host name and the aliases of that in `/etc/hosts`) start a local worker; attribute
+#'   `localhost`, `TRUE` or `FALSE`, decides otherwise. Any other name is reached by `rshcmd`. What
+#'   `action = "options"` returned is launched.
+#' @param master Name of this machine as the worker sees it, a string. `NULL`: `"localhost"` for local workers
+#'   and through a tunnel, else the host name.
 #' @param port Port to listen on, where the worker connects over TCP: an integer in 1 to
 #'   65535, several of which a random free one is taken, or `"auto"` or `"random"`, which mean
 #'   the environment variable `R_PARALLEL_PORT` where that is set to a number, else a random
@@ -14,6 +18,18 @@
 #' @param timeout Seconds of silence, a positive number: a call without a reply for so long
 #'   fails with an error of class `nodelay_error_timeout`, and a worker without a call for so
 #'   long ends.
+#' @param rscript Character vector: the program to run, with what stands in front of it. `"*"` stands for
+#'   `Rscript`; elements such as `"OMP_NUM_THREADS=1"` set environment variables. Every element is
+#'   quoted for the shell unless the vector is of class `AsIs`, see [I()]. `NULL`: the `Rscript` of this R on
+#'   this machine and wherever `homogeneous`, else the one on the path.
+#' @param homogeneous Logical: is R at the same place on the worker's machine? `NULL`: for local
+#'   workers, and for machines whose name is neither an IP address nor has a domain.
+#' @param rscript_args Character vector: arguments for `Rscript`, not quoted. `"*"` stands for those that nodelay
+#'   adds; without one, they come last. A call of `parallel:::.workRSOCK()` among them takes
+#'   the place of nodelay's last expression; such a worker knows no token, so whoever connects
+#'   to the port first is taken for it.
+#' @param rscript_call R code for the last expression of the worker, a string, such as
+#'   `"parallel:::.workRSOCK()"`. As above for the token. `NULL`: nodelay's.
 #' @param rscript_options Named list of R options to set on the worker, with any values.
 #' @param rscript_startup R code to run on the worker once it is up: an expression
 #'   as from [quote()], a character vector of lines, or a list of these. It runs in the
@@ -21,10 +37,11 @@
 #'   have taken effect.
 #' @param rscript_envs Character vector of environment variables of the worker. Named: set to
 #'   that value, or unset where it is `NA`. Unnamed: as here, with a warning where there is no
-#'   such variable. They are there when R starts, and set once more when it is up, since
-#'   R's own start-up files may change them.
+#'   such variable. Local workers have them from the start of R on.
 #' @param rscript_libs Character vector of library paths of the worker; `"*"` stands for
 #'   those that it has by itself. `NULL`: no change.
+#' @param rscript_sh How the command is quoted, one or two of `"auto"`, `"sh"`, `"cmd"` (Windows) and `"none"`: for the
+#'   shell that runs `Rscript`, and for the one that hands the whole command to another machine.
 #' @param default_packages Character vector of the packages that the worker attaches at its
 #'   start; `"*"` stands for `getOption("defaultPackages")`, `NULL` for what R attaches by itself.
 #' @param methods Logical: is \pkg{methods} among the default packages?
@@ -36,22 +53,39 @@
 #' @param outfile Where the worker's output goes, a string: a file, which is overwritten; `""` or `NULL`
 #'   for this process's own output; `"/dev/null"` for nowhere. In the last case the last lines of its
 #'   standard error are kept in memory, to be shown when the worker ends unexpectedly.
+#' @param renice Positive integer: how much lower the worker's priority is. `NA`: not at all.
+#' @param rshcmd The program that runs a command on another machine: a character vector of the program
+#'   and its first arguments, each quoted; `"<ssh>"` or `NULL` for ssh; or a function of `rshopts` and
+#'   `worker` that returns one string.
+#' @param user User name on the other machine, a string; `NULL`: ssh's own choice.
+#' @param revtunnel Logical: does the worker connect through a reverse tunnel that `rshcmd` opens (option
+#'   `-R`)? `NA`: with ssh yes, with other programs no; those connect to `master` directly.
+#' @param rshlogfile File for the log of ssh, a string; `TRUE` for a temporary one.
+#' @param rshopts Character vector: further options for `rshcmd`, not quoted.
 #' @param rank Number of the node in its cluster, a positive integer.
+#' @param manual Logical: print the command and wait until somebody runs it by hand? It holds a secret of
+#'   the cluster, in an environment variable or on standard input.
+#' @param dryrun Logical: print the command and do nothing? Returns `NULL` then.
+#' @param quiet Logical: print nothing with `manual` and `dryrun`?
+#' @param setup_strategy `"parallel"` or `"sequential"`. All workers are started at the same time in any
+#'   case; `"sequential"` makes local ones subject to `tries` as well.
+#' @param calls Logical: put the names of the calling functions on the worker's command line?
+#' @param action `"launch"`, or `"options"` to return what would be launched.
 #' @param engine Whose loop runs on the worker, a string: `"native"` nodelay's, `"base"` that of
-#'   base R (`parallel:::workLoop()`), for a worker that needs no nodelay; `"auto"`: native.
+#'   base R (`parallel:::workLoop()`), for a worker that needs no nodelay. `"auto"`: native where nodelay
+#'   can be loaded on the worker, for local workers; base for others.
 #' @param transport What connects the two, a string: `"local"` a socket pair, which opens no port,
-#'   `"tcp"` a TCP connection over the loopback interface; `"auto"`: local for native workers,
-#'   TCP for base-R ones, which know nothing else.
+#'   `"tcp"` a TCP connection; `"auto"`: local for local native workers, else TCP.
 #' @param validate Logical: ask the worker for its R version, platform and libraries
 #'   (element `session_info` of the node)? Costs no extra round trip.
 #' @param verbose Logical: tell what is being done?
-#' @param ... Arguments of \pkg{parallelly} that are not supported yet are errors that say so.
 #'
 #' @details
 #' The defaults come from the R options `parallelly.makeNodePSOCK.<argument>`, else
-#' `future.makeNodePSOCK.<argument>`, for `connectTimeout`, `timeout`, `socketOptions`, `useXDR` and
-#' `validate`. When nodelay is loaded these are set, where they are not, from the environment
-#' variables `R_PARALLELLY_MAKENODEPSOCK_<ARGUMENT>`, else `R_FUTURE_MAKENODEPSOCK_<ARGUMENT>`.
+#' `future.makeNodePSOCK.<argument>`, for `connectTimeout`, `timeout`, `socketOptions`, `useXDR`,
+#' `rshcmd`, `rshopts`, `setup_strategy`, `calls`, `tries`, `tries.delay` and `validate`. When nodelay is loaded these are
+#' set, where they are not, from the environment variables
+#' `R_PARALLELLY_MAKENODEPSOCK_<ARGUMENT>`, else `R_FUTURE_MAKENODEPSOCK_<ARGUMENT>`.
 #'
 #' @return A list of class `c("nodelay_node", "RichSOCKnode", "SOCK0node")` (`"SOCKnode"` with
 #'   `useXDR`): `host` (with attribute `localhost`), `rank`, `rshlogfile` and, with `validate`,
@@ -69,72 +103,199 @@
 #' cl <- structure(list(node), class = c("nodelay_cluster", "RichSOCKcluster", "SOCKcluster", "cluster"))
 #' parallel::clusterCall(cl, getOption, "digits")
 #' parallel::stopCluster(cl)
+#'
+#' # What would be run to start a worker on another machine
+#' makeNodePSOCK("n1.example.org", port = 11234, user = "alice", dryrun = TRUE)
 #' @export
-makeNodePSOCK <- function(worker = "localhost", port = c("auto", "random"),
+makeNodePSOCK <- function(worker = setting("localhost.hostname", "localhost"), master = NULL, port = c("auto", "random"),
                           connectTimeout = setting("makeNodePSOCK.connectTimeout", 120),
                           timeout = setting("makeNodePSOCK.timeout", 30 * 24 * 3600),
-                          rscript_options = NULL, rscript_startup = NULL, rscript_envs = NULL,
-                          rscript_libs = NULL,
+                          rscript = NULL, homogeneous = NULL, rscript_args = NULL, rscript_call = NULL, rscript_envs = NULL,
+                          rscript_libs = NULL, rscript_startup = NULL, rscript_sh = c("auto", "cmd", "sh", "none"),
                           default_packages = c("datasets", "utils", "grDevices", "graphics", "stats", if (methods) "methods"),
                           methods = TRUE,
                           socketOptions = setting("makeNodePSOCK.socketOptions", "no-delay"),
-                          useXDR = setting("makeNodePSOCK.useXDR", FALSE), outfile = "/dev/null", rank = 1L,
-                          engine = c("auto", "native", "base"), transport = c("auto", "local", "tcp"),
+                          useXDR = setting("makeNodePSOCK.useXDR", FALSE), outfile = "/dev/null", renice = NA_integer_,
+                          rshcmd = setting("makeNodePSOCK.rshcmd", NULL), user = NULL, revtunnel = NA, rshlogfile = NULL,
+                          rshopts = setting("makeNodePSOCK.rshopts", NULL), rank = 1L, manual = FALSE, dryrun = FALSE, quiet = FALSE,
+                          setup_strategy = setting("makeNodePSOCK.setup_strategy", "parallel"),
+                          calls = setting("makeNodePSOCK.calls", FALSE), action = c("launch", "options"),
+                          rscript_options = NULL, engine = c("auto", "native", "base"), transport = c("auto", "local", "tcp"),
                           validate = setting("makeNodePSOCK.validate", TRUE),
-                          verbose = isTRUE(getOption("parallelly.debug")), ...) {
-  refuse_arguments("makeNodePSOCK", ...names_of(...))
+                          verbose = isTRUE(getOption("parallelly.debug"))) {
+  verbose <- is_flag(verbose, "verbose")
+  if (inherits(worker, "makeNodePSOCKOptions")) return(launch_nodes(list(worker), worker$port, verbose)[[1L]])
+  action <- as_choice(action, "action", c("launch", "options"))
   methods <- is_flag(methods, "methods")
   plan <- node_plan(
-    worker = worker, timeout = timeout, rscript_options = rscript_options,
-    rscript_startup = rscript_startup, rscript_envs = rscript_envs, rscript_libs = rscript_libs,
-    default_packages = default_packages, socketOptions = socketOptions, useXDR = useXDR,
-    outfile = outfile, engine = engine, transport = transport, validate = validate
+    worker = worker, master = master, timeout = timeout, rscript = rscript, homogeneous = homogeneous,
+    rscript_args = rscript_args, rscript_call = rscript_call, rscript_envs = rscript_envs, rscript_libs = rscript_libs,
+    rscript_startup = rscript_startup, rscript_sh = rscript_sh, default_packages = default_packages,
+    socketOptions = socketOptions, useXDR = useXDR, outfile = outfile, renice = renice, rshcmd = rshcmd, user = user,
+    revtunnel = revtunnel, rshlogfile = rshlogfile, rshopts = rshopts, rank = rank, manual = manual, dryrun = dryrun,
+    quiet = quiet, setup_strategy = setup_strategy, calls = calls, connectTimeout = connectTimeout,
+    rscript_options = rscript_options, engine = engine, transport = transport, validate = validate
   )
-  plan$rank <- as_count(rank, "rank")
-  start_nodes(list(plan), port, connectTimeout, is_flag(verbose, "verbose"))[[1L]]
+  plan$port <- port
+  if (action == "options") return(plan)
+  node <- launch_nodes(list(plan), port, verbose)[[1L]]
+  if (plan$dryrun) invisible(node) else node
 }
 
-# Checks everything that makes up one worker but its rank; what nodes_start() in
-# src/bind_cluster.cpp takes.
-node_plan <- function(worker, timeout, rscript_options, rscript_startup, rscript_envs, rscript_libs,
-                      default_packages, socketOptions, useXDR, outfile, engine, transport, validate) {
-  host <- as_local_host(worker)
-  engine <- as_choice(engine, "engine", c("auto", "native", "base"))
-  transport <- as_choice(transport, "transport", c("auto", "local", "tcp"))
-  if (engine == "auto") engine <- "native"
-  if (engine == "base" && transport == "local") {
-    stop_argument("A base-R worker (engine = \"base\") can only be reached over TCP: use transport = \"tcp\" or \"auto\".")
-  }
-  if (transport == "auto") transport <- if (engine == "native") "local" else "tcp"
-  socketOptions <- as_socket_options(socketOptions)
+# Checks everything that makes up one worker; what src/bind_cluster.cpp takes.
+node_plan <- function(worker, master, timeout, rscript, homogeneous, rscript_args, rscript_call, rscript_envs, rscript_libs,
+                      rscript_startup, rscript_sh, default_packages, socketOptions, useXDR, outfile, renice, rshcmd, user,
+                      revtunnel, rshlogfile, rshopts, rank, manual, dryrun, quiet, setup_strategy, calls, connectTimeout,
+                      rscript_options, engine, transport, validate) {
+  host <- as_host(worker)
+  is_local <- attr(host, "localhost")
+  manual <- is_flag(manual, "manual")
+  dryrun <- is_flag(dryrun, "dryrun")
+  rank <- as_count(rank, "rank")
+  remote <- if (!is_local) remote_plan(host, rshcmd, rshopts, user, revtunnel, rshlogfile, manual || dryrun)
+  tunnel <- isTRUE(remote$tunnel)
+  master <- as_master(master, if (is_local || tunnel) "localhost" else Sys.info()[["nodename"]])
+  homogeneous <- as_homogeneous(homogeneous, host, master, tunnel)
+  command <- command_plan(rscript, homogeneous, rscript_args, rscript_call, default_packages, renice, calls)
+  command["socketOptions"] <- list(as_socket_options(socketOptions))
+  way <- way_of_talking(engine, transport, is_local && !manual && !dryrun, command)
+  shells <- as_shells(rscript_sh)
   variables <- as_environment_variables(rscript_envs)
   validate <- is_flag(validate, "validate")
+  setup_strategy <- as_choice(setup_strategy, "setup_strategy", c("parallel", "sequential"))
   settings <- list(
     set = variables$set, unset = variables$unset, libs = as_library_paths(rscript_libs),
-    options = c(as_r_options(rscript_options), if (!is.null(socketOptions)) list(socketOptions = socketOptions)),
+    options = c(
+      as_r_options(rscript_options),
+      if (!is.null(command$socketOptions)) list(socketOptions = command$socketOptions)
+    ),
     startup = as_startup_code(rscript_startup), validate = validate
   )
-  list(
-    host = host, engine = engine, transport = transport, validate = validate,
-    timeout = as_seconds(timeout, "timeout"), useXDR = is_flag(useXDR, "useXDR"),
-    socketOptions = socketOptions, no_delay = identical(socketOptions, "no-delay"),
-    set = variables$set, unset = variables$unset, outfile = as_outfile(outfile),
-    argv = c(file.path(R.home("bin"), "Rscript"), as_default_packages(default_packages)),
-    library = dirname(system.file(package = "nodelay")),
+  structure(list(
+    host = as.character(host), localhost = is_local, rank = rank, master = master,
+    engine = way$engine, transport = way$transport,
+    greeting = if (command$has_own_code) "unknown" else if (way$transport == "local") "none" else if (is_local) "environment" else "input",
+    no_delay = identical(command$socketOptions, "no-delay"), connectTimeout = as_seconds(connectTimeout, "connectTimeout"),
+    timeout = as_seconds(timeout, "timeout"), useXDR = is_flag(useXDR, "useXDR"), validate = validate,
+    set = if (is_local) variables$set else character(), unset = if (is_local) variables$unset else character(),
+    outfile = as_outfile(outfile), library = dirname(system.file(package = "nodelay")),
+    command = command, remote = remote, inner_shell = shells[[1L]], outer_shell = shells[[2L]],
+    port_offset = if (tunnel && setting("makeNodePSOCK.port.increment", TRUE)) rank - 1L else 0L,
+    is_reachable = !is_local && !tunnel && master != "localhost",
+    manual = manual, dryrun = dryrun, quiet = is_flag(quiet, "quiet"),
+    has_tries = !is_local || setup_strategy == "sequential", tries = 1L, delay = 0,
     set_up = list(
       type = "EXEC",
       data = list(fun = set_up_worker, args = list(settings), return = TRUE, tag = NULL),
       tag = NULL
     )
+  ), class = c("makeNodePSOCKOptions", "makeNodeOptions"))
+}
+
+# Whose loop, and over what. `is_ours`: this process starts it on this machine.
+way_of_talking <- function(engine, transport, is_ours, command) {
+  engine <- as_choice(engine, "engine", c("auto", "native", "base"))
+  transport <- as_choice(transport, "transport", c("auto", "local", "tcp"))
+  if (command$has_own_code) {
+    if (engine == "native") stop_argument("A worker that runs parallel:::.workRSOCK() is no native one: use engine = \"base\" or \"auto\".")
+    engine <- "base"
+  }
+  if (!is_ours) {
+    if (engine == "native") stop_argument("Native workers (engine = \"native\") can only be started on this machine by nodelay itself, in this version: use engine = \"base\" or \"auto\".")
+    engine <- "base"
+  }
+  # Of a program that is not this R's own nobody knows yet whether it has nodelay.
+  if (engine == "auto" && command$is_default) engine <- "native"
+  if (engine != "native" && transport == "local") {
+    stop_argument("Only a native worker of this machine can use the local transport: use transport = \"tcp\" or \"auto\".")
+  }
+  if (transport == "auto") transport <- if (engine == "native") "local" else "tcp"
+  list(engine = engine, transport = transport)
+}
+
+# The worker's command but for its last expression.
+command_plan <- function(rscript, homogeneous, rscript_args, rscript_call, default_packages, renice, calls) {
+  own <- if (homogeneous) file.path(R.home("bin"), "Rscript") else "Rscript"
+  program <- as_rscript(rscript, own, homogeneous)
+  arguments <- as_rscript_args(rscript_args)
+  call <- as_rscript_call(rscript_call)
+  list(
+    program = as.character(program), is_raw = rep(inherits(program, "AsIs"), length(program)),
+    is_rscript = basename(program[[1L]]) %in% c("Rscript", "Rscript.exe"),
+    is_default = homogeneous && identical(as.character(sub("^[[:alpha:]_][[:alnum:]_]*=.*", "", program)[nzchar(program)]), own) && length(unlist(arguments)) == 0L,
+    default_packages = as_default_packages(default_packages),
+    before = arguments$before, after = arguments$after,
+    code = as.character(c(label_code(), if (is_flag(calls, "calls")) calls_code())),
+    call = call, has_own_code = !is.null(call) || runs_own_loop(unlist(arguments)),
+    niceness = as_niceness(renice)
   )
 }
 
-start_nodes <- function(plans, port, connectTimeout, verbose) {
+runs_own_loop <- function(arguments) any(grepl("parallel:::[.](slave|work)RSOCK[(][)]", arguments))
+
+label_code <- function() {
+  label <- setting("makeNodePSOCK.rscript_label", NULL)
+  if (is.null(label) || identical(label, "FALSE")) return(NULL)
+  paste0("#label=", if (identical(label, "TRUE")) "nodelay" else label)
+}
+
+# What the worker's command line tells a reader of ps about its origin.
+calls_code <- function() {
+  names <- vapply(sys.calls(), function(call) if (is.name(call[[1L]])) as.character(call[[1L]]) else "", "")
+  names <- gsub("[^[:alnum:]._]", "", names[nzchar(names)])
+  sprintf("invisible('calls:%s')", paste(names, collapse = "->"))
+}
+
+# How a command gets to another machine.
+remote_plan <- function(host, rshcmd, rshopts, user, revtunnel, rshlogfile, is_only_shown) {
+  rshopts <- as_words(rshopts, "rshopts")
+  shell <- as_remote_shell(rshcmd, rshopts, host, is_only_shown)
+  if (!is.null(user)) user <- as_word(user, "user")
+  revtunnel <- as_tristate(revtunnel, "revtunnel")
+  list(
+    program = shell$program, is_raw = shell$is_raw, log = as_log_file(rshlogfile),
+    tunnel = if (is.na(revtunnel)) shell$is_ssh else revtunnel, tunnel_end = "localhost",
+    user = if (is.null(user) || user == "*") "" else user, options = if (shell$is_function) character() else rshopts
+  )
+}
+
+# Starts all of them at once, or only shows how.
+launch_nodes <- function(plans, port, verbose) {
   say <- function(...) if (verbose) message("[local output] ", sprintf(...))
   ports <- as_ports(port)
-  say("Starting %d %s worker(s) on '%s' over %s ...", length(plans), plans[[1L]]$engine, plans[[1L]]$host, plans[[1L]]$transport)
-  started <- nodes_start(the$session, plans, ports, as_seconds(connectTimeout, "connectTimeout"))
+  if (any(vapply(plans, `[[`, NA, "dryrun"))) {
+    for (plan in plans) show_command(plan, ports[[1L]])
+    return(vector("list", length(plans)))
+  }
+  hosts <- vapply(plans, `[[`, "", "host")
+  say("Starting %d worker(s) on %s ...", length(plans), paste(sQuote(unique(hosts), FALSE), collapse = ", "))
+  patience <- max(vapply(plans, `[[`, 0, "connectTimeout"))
+  is_reachable <- any(vapply(plans, `[[`, NA, "is_reachable"))
+  started <- nodes_start(the$session, plans, ports, is_reachable, patience)
   if (started[[1L]]$port > 0L) say("They came to port %d", started[[1L]]$port)
   say("Started: pid %s", paste(vapply(started, `[[`, 0L, "pid"), collapse = ", "))
   Map(new_node, plans, started)
+}
+
+show_command <- function(plan, port) {
+  texts <- node_command(plan, port)
+  announce_command(plan, texts$worker, texts$remote_shell, texts$whole, "<secret>")
+}
+
+# Tells what to run by hand. `token`: what the worker has to know.
+announce_command <- function(plan, worker, remote_shell, whole, token) {
+  if (plan$quiet) return(invisible())
+  if (nzchar(token)) {
+    worker <- paste0("NODELAY_TOKEN=", token, " ", worker)
+    whole <- paste("echo", token, "|", whole)
+  }
+  cat(strrep("-", 70L), "\n", sep = "")
+  if (plan$localhost) {
+    cat(sprintf("Manually, start worker #%d on local machine %s with:\n\n  %s\n", plan$rank, sQuote(plan$host), worker))
+  } else {
+    cat(sprintf("Manually, (i) login into external machine %s:\n\n  %s\n", sQuote(plan$host), remote_shell))
+    cat(sprintf("\nand (ii) start worker #%d from there:\n\n  %s\n", plan$rank, worker))
+    cat(sprintf("\nAlternatively, start worker #%d from the local machine by combining both steps in a single call:\n\n  %s\n\n", plan$rank, whole))
+  }
+  utils::flush.console()
 }

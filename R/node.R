@@ -3,13 +3,14 @@ node_handle <- function(node) attr(node, "handle", exact = TRUE)
 node_handles <- function(cl) lapply(unclass(cl), node_handle)
 
 new_node <- function(plan, started) {
-  host <- structure(plan$host, localhost = TRUE)
-  node <- list(host = host, rank = plan$rank, rshlogfile = NULL)
+  host <- structure(plan$host, localhost = plan$localhost)
+  log <- plan$remote$log
+  node <- list(host = host, rank = plan$rank, rshlogfile = if (isTRUE(nzchar(log))) log)
   if (plan$validate) node$session_info <- started$reply$value
   base_class <- if (plan$useXDR) "SOCKnode" else "SOCK0node"
   structure(
     node,
-    handle = started$handle, pid = started$pid, engine = plan$engine,
+    handle = started$handle, pid = started$pid, engine = started$engine,
     class = c("nodelay_node", "RichSOCKnode", base_class)
   )
 }

@@ -7,13 +7,37 @@ setting <- function(name, default) {
   if (is.null(value)) default else value
 }
 
-# Storage mode of each setting that an environment variable may give.
+# What each setting that an environment variable may give holds: a storage mode, followed by
+# "NA" where the value may be missing, or by "," for words between commas.
 environment_settings <- c(
+  availableCores.fallback = "integer NA",
+  availableCores.fraction = "numeric",
+  availableCores.logical = "logical",
+  availableCores.max = "numeric",
+  availableCores.methods = "character ,",
+  availableCores.methods.excludes = "character ,",
+  availableCores.min = "integer",
+  availableCores.omit = "integer",
+  availableCores.system = "integer NA",
+  availableWorkers.methods = "character ,",
+  availableWorkers.methods.excludes = "character ,",
+  fork.enable = "logical NA",
+  localhost.hostname = "character",
+  makeNodePSOCK.calls = "logical",
   makeNodePSOCK.connectTimeout = "numeric",
+  makeNodePSOCK.port.increment = "logical",
+  makeNodePSOCK.rscript_label = "character",
+  makeNodePSOCK.rshcmd = "character ,",
+  makeNodePSOCK.rshopts = "character ,",
+  makeNodePSOCK.setup_strategy = "character",
   makeNodePSOCK.socketOptions = "character",
   makeNodePSOCK.timeout = "numeric",
+  makeNodePSOCK.tries = "integer",
+  makeNodePSOCK.tries.delay = "numeric",
   makeNodePSOCK.useXDR = "logical",
-  makeNodePSOCK.validate = "logical"
+  makeNodePSOCK.validate = "logical",
+  supportsMulticore.disableOn = "character ,",
+  supportsMulticore.unstable = "character"
 )
 
 # R_PARALLELLY_MAKENODEPSOCK_SOCKETOPTIONS and the like; the request that nodelay began
@@ -30,14 +54,21 @@ read_environment <- function() {
     values <- trimws(Sys.getenv(environment_names(name)))
     values <- values[nzchar(values)]
     if (length(values) == 0L) next
-    mode <- environment_settings[[name]]
-    value <- suppressWarnings(as.vector(values[[1L]], mode))
-    if (is.na(value)) {
+    mode <- strsplit(environment_settings[[name]], " ", fixed = TRUE)[[1L]]
+    words <- if ("," %in% mode) split_words(values[[1L]], ",") else values[[1L]]
+    value <- suppressWarnings(as.vector(words, mode[1L]))
+    if (anyNA(value) && !"NA" %in% mode) {
       stop_argument(
-        "Environment variable ", names(values)[1L], " = '", values[[1L]], "' is no ", mode,
+        "Environment variable ", names(values)[1L], " = '", values[[1L]], "' is no ", mode[1L],
         " value: set another one, or unset it."
       )
     }
     options(structure(list(value), names = paste0("parallelly.", name)))
   }
+}
+
+# The words of each of `text` between characters of the class `separators`, without blanks.
+split_words <- function(text, separators) {
+  words <- trimws(unlist(strsplit(text, paste0("[", separators, "]"))))
+  words[nzchar(words)]
 }

@@ -20,10 +20,38 @@ extern "C" SEXP _nodelay_session_new() {
   END_CPP11
 }
 // bind_cluster.cpp
-cpp11::list nodes_start(SEXP session_pointer, cpp11::list plans, cpp11::integers ports, double patience);
-extern "C" SEXP _nodelay_nodes_start(SEXP session_pointer, SEXP plans, SEXP ports, SEXP patience) {
+cpp11::list node_command(cpp11::list plan, int port);
+extern "C" SEXP _nodelay_node_command(SEXP plan, SEXP port) {
   BEGIN_CPP11
-    return cpp11::as_sexp(nodes_start(cpp11::as_cpp<cpp11::decay_t<SEXP>>(session_pointer), cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(plans), cpp11::as_cpp<cpp11::decay_t<cpp11::integers>>(ports), cpp11::as_cpp<cpp11::decay_t<double>>(patience)));
+    return cpp11::as_sexp(node_command(cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(plan), cpp11::as_cpp<cpp11::decay_t<int>>(port)));
+  END_CPP11
+}
+// bind_cluster.cpp
+cpp11::list nodes_start(SEXP session_pointer, cpp11::list plans, cpp11::integers ports, bool is_reachable, double patience);
+extern "C" SEXP _nodelay_nodes_start(SEXP session_pointer, SEXP plans, SEXP ports, SEXP is_reachable, SEXP patience) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(nodes_start(cpp11::as_cpp<cpp11::decay_t<SEXP>>(session_pointer), cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(plans), cpp11::as_cpp<cpp11::decay_t<cpp11::integers>>(ports), cpp11::as_cpp<cpp11::decay_t<bool>>(is_reachable), cpp11::as_cpp<cpp11::decay_t<double>>(patience)));
+  END_CPP11
+}
+// bind_hosts.cpp
+SEXP core_count(std::string method);
+extern "C" SEXP _nodelay_core_count(SEXP method) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(core_count(cpp11::as_cpp<cpp11::decay_t<std::string>>(method)));
+  END_CPP11
+}
+// bind_hosts.cpp
+SEXP job_hosts(std::string method);
+extern "C" SEXP _nodelay_job_hosts(SEXP method) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(job_hosts(cpp11::as_cpp<cpp11::decay_t<std::string>>(method)));
+  END_CPP11
+}
+// bind_hosts.cpp
+cpp11::doubles load_averages();
+extern "C" SEXP _nodelay_load_averages() {
+  BEGIN_CPP11
+    return cpp11::as_sexp(load_averages());
   END_CPP11
 }
 // bind_node.cpp
@@ -117,13 +145,17 @@ extern "C" SEXP _nodelay_worker_send_event(SEXP pointer, SEXP value) {
 
 extern "C" {
 static const R_CallMethodDef CallEntries[] = {
+    {"_nodelay_core_count",         (DL_FUNC) &_nodelay_core_count,         1},
+    {"_nodelay_job_hosts",          (DL_FUNC) &_nodelay_job_hosts,          1},
+    {"_nodelay_load_averages",      (DL_FUNC) &_nodelay_load_averages,      0},
+    {"_nodelay_node_command",       (DL_FUNC) &_nodelay_node_command,       2},
     {"_nodelay_node_connection",    (DL_FUNC) &_nodelay_node_connection,    1},
     {"_nodelay_node_receive",       (DL_FUNC) &_nodelay_node_receive,       1},
     {"_nodelay_node_send",          (DL_FUNC) &_nodelay_node_send,          2},
     {"_nodelay_node_state",         (DL_FUNC) &_nodelay_node_state,         1},
     {"_nodelay_nodes_give_up",      (DL_FUNC) &_nodelay_nodes_give_up,      1},
     {"_nodelay_nodes_receive_one",  (DL_FUNC) &_nodelay_nodes_receive_one,  1},
-    {"_nodelay_nodes_start",        (DL_FUNC) &_nodelay_nodes_start,        4},
+    {"_nodelay_nodes_start",        (DL_FUNC) &_nodelay_nodes_start,        5},
     {"_nodelay_nodes_stop",         (DL_FUNC) &_nodelay_nodes_stop,         2},
     {"_nodelay_session_new",        (DL_FUNC) &_nodelay_session_new,        0},
     {"_nodelay_worker_connect",     (DL_FUNC) &_nodelay_worker_connect,     1},

@@ -8,7 +8,6 @@ NODELAY_CORE = \
   wire/frame.cpp \
   wire/value_scanner.cpp \
   net/beacon_linux.cpp \
-  net/loopback.cpp \
   net/poll.cpp \
   net/rendezvous.cpp \
   net/socket_options.cpp \
@@ -16,6 +15,7 @@ NODELAY_CORE = \
   net/splitter.cpp \
   net/stream.cpp \
   net/substitution_linux.cpp \
+  net/tcp.cpp \
   net/token.cpp \
   launch/command_line.cpp \
   launch/departure.cpp \
@@ -23,6 +23,22 @@ NODELAY_CORE = \
   launch/exit_status.cpp \
   launch/output_log_linux.cpp \
   launch/process_linux.cpp \
+  launch/worker_code.cpp \
+  launch/worker_command.cpp \
+  hosts/allotment.cpp \
+  hosts/cgroups.cpp \
+  hosts/cpu_list.cpp \
+  hosts/cpu_load.cpp \
+  hosts/lsf.cpp \
+  hosts/machine.cpp \
+  hosts/methods.cpp \
+  hosts/package_checks.cpp \
+  hosts/pbs.cpp \
+  hosts/pjm.cpp \
+  hosts/sge.cpp \
+  hosts/slurm.cpp \
+  hosts/slurm_nodelist.cpp \
+  hosts/text.cpp \
   hosts/usable_cpus.cpp \
   cluster/node.cpp \
   cluster/session.cpp \

@@ -29,8 +29,8 @@ std::shared_ptr<const Buffer> hello_body() {
 
 }  // namespace
 
-Node::Node(std::shared_ptr<Session> session, NodeIdentity identity, Protocol protocol)
-    : session_(std::move(session)), identity_(std::move(identity)), protocol_(protocol) {}
+Node::Node(std::shared_ptr<Session> session, NodeIdentity identity)
+    : session_(std::move(session)), identity_(std::move(identity)) {}
 
 Node::~Node() {
   stop();
@@ -43,7 +43,8 @@ void Node::set_process(Process process, OutputLog log) {
   log_ = std::move(log);
 }
 
-void Node::set_stream(Descriptor connection) {
+void Node::set_stream(Descriptor connection, Protocol protocol) {
+  protocol_ = protocol;
   stream_.emplace(std::move(connection), make_splitter(protocol_));
   if (protocol_ == Protocol::framed) {
     stream_->post({FrameHeader{FrameKind::hello, 0, 0, 0}, hello_body()});
@@ -115,7 +116,7 @@ std::optional<Reply> Node::take_framed(Bytes message) {
   const bool ends_call = header->kind == FrameKind::result;
   const bool is_from_worker = ends_call || header->kind == FrameKind::event;
   if (!is_from_worker || calls_.empty() || header->request != calls_.front().request) {
-    lose("sent a frame that answers no call");
+    break_off("sent a frame that answers no call");
     return std::nullopt;
   }
   const bool is_wanted = settle(ends_call);
@@ -125,9 +126,9 @@ std::optional<Reply> Node::take_framed(Bytes message) {
 void Node::take_hello(Bytes body) {
   const auto hello = decode_hello(body);
   if (hello && hello->protocol_version == kProtocolVersion) return;
-  lose("speaks version " + (hello ? std::to_string(hello->protocol_version) : "?") +
-       " of nodelay's protocol, this process version " + std::to_string(kProtocolVersion) +
-       "; install the same version of nodelay at both ends");
+  break_off("speaks version " + (hello ? std::to_string(hello->protocol_version) : "?") +
+            " of nodelay's protocol, this process version " + std::to_string(kProtocolVersion) +
+            "; install the same version of nodelay at both ends");
 }
 
 bool Node::settle(bool ends_call) {
@@ -234,6 +235,8 @@ void Node::lose_peer() {
     pollfd watched{process_.exit_descriptor(), POLLIN, 0};
     poll_until({&watched, 1}, Clock::now() + std::chrono::milliseconds(10));
   }
+  // Its last replies may not have been read yet.
+  while (stream_ && stream_->fill() == Stream::Input::some) continue;
   const auto& exit = process_.poll_exit();
   lose(exit ? describe(*exit) : "closed its connection");
 }
@@ -248,6 +251,12 @@ void Node::lose(std::string reason) {
   if (stream_) stream_->close();  // what has been read stays there to be taken
   update_beacon();
   if (!loss_->exit && session_->is_owner()) session_->depart(std::move(process_));
+}
+
+// The worker broke the protocol: what else it sent is not taken either.
+void Node::break_off(std::string reason) {
+  lose(std::move(reason));
+  stream_.reset();
 }
 
 void Node::stop() {
@@ -266,11 +275,16 @@ void Node::stop() {
   }
 }
 
-std::string describe(const Node& node, const Loss& loss) {
+std::string name_of(const Node& node) {
   const NodeIdentity& identity = node.identity();
-  std::string text = "Worker " + std::to_string(identity.rank);
-  if (node.pid() != 0) text += " (pid " + std::to_string(node.pid()) + " on " + identity.host + ")";
-  text += " " + loss.reason;
+  const std::string name = "Worker " + std::to_string(identity.rank);
+  if (identity.is_remote) return name + " on " + identity.host + ": the command that started it";
+  if (node.pid() == 0) return name + " on " + identity.host;
+  return name + " (pid " + std::to_string(node.pid()) + " on " + identity.host + ")";
+}
+
+std::string describe(const Node& node, const Loss& loss) {
+  std::string text = name_of(node) + " " + loss.reason;
   if (loss.was_in_call) text += " in the middle of a call";
   text += ".";
   if (loss.exit && loss.exit->signal == 9) {

@@ -26,9 +26,10 @@ enum class Protocol {
 
 /// What a node is called in messages.
 struct NodeIdentity {
-  int rank = 0;         ///< 1-based, unique in its cluster
-  std::string host;     ///< name of its machine
-  std::string command;  ///< what was started, quoted for a shell
+  int rank = 0;            ///< 1-based, unique in its cluster
+  std::string host;        ///< name of its machine
+  std::string command;     ///< what was started, quoted for a shell
+  bool is_remote = false;  ///< the process that was started is not the worker but ssh or its kin
 };
 
 /// Why a node cannot be used any more.
@@ -53,7 +54,7 @@ struct Reply {
 /// when their slice of time is over.
 class Node {
  public:
-  Node(std::shared_ptr<Session> session, NodeIdentity identity, Protocol protocol);
+  Node(std::shared_ptr<Session> session, NodeIdentity identity);
   ~Node();
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
@@ -63,11 +64,12 @@ class Node {
   /// Its process id, also after its end; 0 before the start.
   pid_t pid() const { return pid_; }
 
-  /// The worker has been started as `process`, writing to `log`.
+  /// The worker has been started as `process`, writing to `log`. A worker that was
+  /// started by hand has no process here.
   void set_process(Process process, OutputLog log);
 
   /// The stream to the worker is there; to a framed worker a hello goes first.
-  void set_stream(Descriptor connection);
+  void set_stream(Descriptor connection, Protocol protocol);
   bool has_stream() const { return stream_.has_value(); }
 
   /// Queues a call. Where `wants_reply` is false the worker will send nothing back
@@ -144,10 +146,11 @@ class Node {
   void update_beacon();
   void forget_calls();
   void lose_peer();
+  void break_off(std::string reason);
 
   std::shared_ptr<Session> session_;  // shared: see Session
   NodeIdentity identity_;
-  Protocol protocol_;
+  Protocol protocol_ = Protocol::framed;
   Process process_;
   pid_t pid_ = 0;
   OutputLog log_;
@@ -160,6 +163,9 @@ class Node {
   std::optional<Loss> loss_;
   bool is_stopped_ = false;
 };
+
+/// "Worker 2 (pid 4711 on localhost)", the subject of a sentence.
+std::string name_of(const Node& node);
 
 /// One sentence on what became of a node, with its last lines below where there are
 /// any: "Worker 2 (pid 4711 on localhost) was killed by signal 9 (SIGKILL) ...".

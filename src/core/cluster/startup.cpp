@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <sstream>
@@ -15,9 +16,23 @@ namespace nodelay {
 namespace {
 
 constexpr int kStreamInChild = 3;  // named by NODELAY_STREAM in the worker's environment
-constexpr int kNullInput = 0;
 constexpr std::size_t kDescriptorsPerWorker = 4;  // stream, process, two of its log
 constexpr std::size_t kSparedDescriptors = 32;    // for what R itself opens meanwhile
+
+Descriptor open_null_input() {
+  return Descriptor(
+      system_call("opening /dev/null", [] { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); }));
+}
+
+// A pipe that holds `text`, which fits its buffer, and then ends.
+Descriptor input_of(const std::string& text) {
+  int ends[2] = {-1, -1};
+  system_call("making a pipe", [&] { return ::pipe2(ends, O_CLOEXEC); });
+  Descriptor reader(ends[0]);
+  const Descriptor writer(ends[1]);
+  system_call("writing to a pipe", [&] { return ::write(writer.get(), text.data(), text.size()); });
+  return reader;
+}
 
 OutputLog open_log(const NodePlan& plan) {
   switch (plan.output) {
@@ -54,67 +69,83 @@ std::size_t num_startable_workers() {
   return limit.rlim_cur <= taken ? 0 : (limit.rlim_cur - taken) / kDescriptorsPerWorker;
 }
 
-Startup::Startup(std::shared_ptr<Session> session, std::vector<NodePlan> plans,
-                 const std::vector<std::uint16_t>& ports, double patience)
+Startup::Startup(std::shared_ptr<Session> session, std::vector<NodePlan> plans, const Terms& terms)
     : session_(std::move(session)),
       plans_(std::move(plans)),
-      patience_(patience),
-      replies_(plans_.size()),
-      is_ready_(plans_.size()),
-      last_progress_(Clock::now()) {
+      patience_(terms.patience),
+      nodes_(plans_.size()),
+      attempts_(plans_.size()) {
   for (const NodePlan& plan : plans_) {
-    if (plan.uses_tcp && !rendezvous_) rendezvous_.emplace(ports);
+    if (plan.greeting != NodePlan::Greeting::none && !rendezvous_) {
+      rendezvous_.emplace(terms.ports, terms.reach);
+    }
   }
-  for (std::size_t node = 0; node < plans_.size(); ++node) launch(node);
+  for (std::size_t i = 0; i < plans_.size(); ++i) launch(i);
   last_progress_ = Clock::now();
 }
 
-void Startup::launch(std::size_t node) {
-  const NodePlan& plan = plans_[node];
-  OutputLog log = open_log(plan);
-  const Descriptor null_input(
-      system_call("opening /dev/null", [] { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); }));
-  DescriptorPair pair;
+void Startup::launch(std::size_t i) {
+  const NodePlan& plan = plans_[i];
+  ++attempts_[i].num_tries;
+  attempts_[i].next_try_at.reset();
+  const bool has_token = plan.greeting == NodePlan::Greeting::environment ||
+                         plan.greeting == NodePlan::Greeting::input;
+  const Token token = has_token ? Token::random() : Token{};
+  if (plan.greeting != NodePlan::Greeting::none) expect(i, token);
   SpawnPlan spawn;
-  spawn.argv = plan.command(port());
+  spawn.argv = plan.command(port(), token);
+  const NodeIdentity identity{plan.rank, plan.host, shell_command(spawn.argv), plan.is_remote};
+  nodes_[i] = std::make_unique<Node>(session_, identity);
+  if (spawn.argv.empty()) return;  // by hand
+  const Descriptor input = plan.greeting == NodePlan::Greeting::input
+                               ? input_of(token.text() + "\n")
+                               : open_null_input();
+  OutputLog log = open_log(plan);
+  spawn.descriptors = {{input.get(), 0}, {log.standard_output(), 1}, {log.standard_error(), 2}};
   spawn.environment = plan.environment;
-  spawn.descriptors = {
-      {null_input.get(), kNullInput}, {log.standard_output(), 1}, {log.standard_error(), 2}};
+  spawn.leaves_terminal = plan.is_remote;
+  spawn.dies_with_parent = !plan.notices_end;
   if (log.is_in_memory()) spawn.environment.push_back("NODELAY_LOG=memory");
-  if (plan.uses_tcp) {
-    Token token = Token::random();
+  if (plan.greeting == NodePlan::Greeting::environment) {
     spawn.environment.push_back("NODELAY_TOKEN=" + token.text());
     spawn.environment.push_back("NODELAY_PORT=" + std::to_string(port()));
     spawn.environment.push_back(std::string("NODELAY_NO_DELAY=") + (plan.has_no_delay ? "1" : "0"));
-    rendezvous_->expect(node, std::move(token), plan.has_no_delay);
-  } else {
+  }
+  DescriptorPair pair;
+  if (plan.greeting == NodePlan::Greeting::none) {
     pair = make_stream_pair();
     spawn.descriptors.push_back({pair.second.get(), kStreamInChild});
     spawn.environment.push_back("NODELAY_STREAM=" + std::to_string(kStreamInChild));
   }
-  // A worker of nodelay's own notices the end of its main process by itself.
-  spawn.dies_with_parent = plan.protocol == Protocol::bare;
-  NodeIdentity identity{plan.rank, plan.host, shell_command(spawn.argv)};
-  nodes_.push_back(std::make_unique<Node>(session_, identity, plan.protocol));
   try {
-    nodes_.back()->set_process(Process::spawn(spawn), std::move(log));
+    nodes_[i]->set_process(Process::spawn(spawn), std::move(log));
   } catch (const Error& error) {
     throw Error(ErrorKind::start_failed, "Worker " + std::to_string(plan.rank) +
                                              " could not be started: " + error.what() +
                                              ". Command: " + identity.command);
   }
-  if (!plan.uses_tcp) connect(node, std::move(pair.first));
+  if (pair.first) connect(i, std::move(pair.first), Protocol::framed);
 }
 
-void Startup::connect(std::size_t node, Descriptor connection) {
-  nodes_[node]->set_stream(std::move(connection));
-  nodes_[node]->post(plans_[node].set_up_call, true);
-  nodes_[node]->send(Clock::now());
+void Startup::expect(std::size_t i, const Token& token) {
+  if (token.worker_half.empty()) {
+    rendezvous_->expect_unknown(i, plans_[i].has_no_delay);
+  } else {
+    rendezvous_->expect(i, token, plans_[i].has_no_delay);
+  }
+}
+
+void Startup::connect(std::size_t i, Descriptor connection, Protocol protocol) {
+  nodes_[i]->set_stream(std::move(connection), protocol);
+  nodes_[i]->post(plans_[i].set_up_call, true);
+  nodes_[i]->send(Clock::now());
 }
 
 Startup::Progress Startup::turn(TimePoint slice_end) {
   if (rendezvous_) meet_arrivals();
-  look_at_nodes();
+  for (std::size_t i = 0; i < nodes_.size() && !failed_; ++i) {
+    if (!attempts_[i].is_ready) look_at(i);
+  }
   give_up_late_ones();
   if (!failed_ && num_ready_ < nodes_.size()) poll_for_news(slice_end);
   if (failed_) return Progress::failed;
@@ -123,39 +154,56 @@ Startup::Progress Startup::turn(TimePoint slice_end) {
 
 void Startup::meet_arrivals() {
   for (Arrival& arrival : rendezvous_->turn(Clock::now())) {
-    connect(arrival.worker, std::move(arrival.connection));
+    connect(arrival.worker, std::move(arrival.connection),
+            arrival.loop == Loop::native ? Protocol::framed : Protocol::bare);
     last_progress_ = Clock::now();
   }
 }
 
-void Startup::look_at_nodes() {
-  for (std::size_t i = 0; i < nodes_.size() && !failed_; ++i) {
-    if (is_ready_[i]) continue;
-    Node& node = *nodes_[i];
-    if (node.has_stream()) {
-      node.send(Clock::now());
-      while (!node.loss() && !is_ready_[i] && node.read_available()) take_set_up_reply(i);
-    }
-    node.look_after();
-    if (node.loss() && !is_ready_[i]) failed_ = i;
+void Startup::look_at(std::size_t i) {
+  if (attempts_[i].next_try_at) {
+    if (Clock::now() < *attempts_[i].next_try_at) return;
+    launch(i);
   }
+  Node& node = *nodes_[i];
+  if (node.has_stream()) {
+    node.send(Clock::now());
+    while (!node.loss() && !attempts_[i].is_ready && node.read_available()) take_set_up_reply(i);
+  }
+  node.look_after();
+  if (node.loss() && !attempts_[i].is_ready) try_again_or_fail(i);
+}
+
+// A node is lost before it was ready: another try, or the end.
+void Startup::try_again_or_fail(std::size_t i) {
+  if (attempts_[i].num_tries >= plans_[i].tries) {
+    failed_ = i;
+    return;
+  }
+  is_too_late_ = false;
+  const TimePoint now = Clock::now();
+  attempts_[i].next_try_at = seconds_from(now, plans_[i].delay);
+  last_progress_ = *attempts_[i].next_try_at;
+  if (rendezvous_) rendezvous_->forget(i);
 }
 
 void Startup::take_set_up_reply(std::size_t i) {
-  const auto reply = nodes_[i]->take_reply();
-  if (!reply) return;
-  replies_[i].append(reply->body.data(), reply->body.size());
-  if (!reply->ends_call) nodes_[i]->settle(true);
-  is_ready_[i] = true;
-  ++num_ready_;
-  last_progress_ = Clock::now();
+  while (const auto reply = nodes_[i]->take_reply()) {
+    if (reply->ends_call == false) continue;  // an event of the set-up
+    attempts_[i].reply.append(reply->body.data(), reply->body.size());
+    if (!reply->ends_call) nodes_[i]->settle(true);
+    attempts_[i].is_ready = true;
+    ++num_ready_;
+    last_progress_ = Clock::now();
+    return;
+  }
 }
 
 void Startup::poll_for_news(TimePoint slice_end) {
   std::vector<pollfd> watched;
   if (rendezvous_ && rendezvous_->num_expected() > 0) rendezvous_->add_to(watched);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (is_ready_[i]) continue;
+    if (attempts_[i].is_ready || attempts_[i].next_try_at) continue;
     watched.push_back({nodes_[i]->stream_descriptor(), nodes_[i]->events(), 0});
     watched.push_back({nodes_[i]->exit_descriptor(), POLLIN, 0});
   }
@@ -165,10 +213,10 @@ void Startup::poll_for_news(TimePoint slice_end) {
 void Startup::give_up_late_ones() {
   if (failed_ || Clock::now() < seconds_from(last_progress_, patience_)) return;
   for (std::size_t i = 0; i < nodes_.size() && !failed_; ++i) {
-    if (is_ready_[i]) continue;
+    if (attempts_[i].is_ready || attempts_[i].next_try_at) continue;
     is_too_late_ = true;
-    failed_ = i;
     nodes_[i]->lose("was not ready after " + seconds_text(patience_));
+    try_again_or_fail(i);
   }
 }
 

@@ -16,17 +16,28 @@ namespace nodelay {
 /// How one worker is to be started.
 struct NodePlan {
   enum class Output { in_memory, file, inherited };
+  enum class Greeting {
+    none,         ///< over a socket pair, which it inherits: nodelay's loop only
+    environment,  ///< over TCP, with its token in its environment
+    input,        ///< over TCP, with its token as the first line of its standard input
+    unknown,      ///< over TCP, by a command of the user's own that knows no token
+  };
+  /// What is started, given the port to come to (0 without TCP) and the token (empty where there
+  /// is none). An empty command: somebody starts it by hand, and has been told so.
+  using Command = std::function<std::vector<std::string>(std::uint16_t port, const Token& token)>;
 
-  int rank = 1;      ///< 1-based, unique in its cluster
-  std::string host;  ///< name of its machine, for messages
-  Protocol protocol = Protocol::framed;
-  bool uses_tcp = false;  ///< else a socket pair, which only a framed worker can use
+  int rank = 1;             ///< 1-based, unique in its cluster
+  std::string host;         ///< name of its machine, for messages
+  bool is_remote = false;   ///< it does not run on this machine
+  bool notices_end = true;  ///< it ends by itself when this process does, as nodelay's loop does
+  Greeting greeting = Greeting::none;
   bool has_no_delay = true;
   std::vector<std::string> environment;  ///< all of it, "NAME=value"
   Output output = Output::in_memory;
   std::string output_path;  ///< of Output::file
-  /// The command; `port` is the loopback port to come to, 0 without TCP.
-  std::function<std::vector<std::string>(std::uint16_t port)> command;
+  Command command;
+  int tries = 1;     ///< how many times it is started before that counts as failed
+  double delay = 0;  ///< seconds between two tries
   /// A serialized call that makes the worker ready; its result is the worker's first word.
   std::shared_ptr<const Buffer> set_up_call;
 };
@@ -42,11 +53,15 @@ class Startup {
  public:
   enum class Progress { going, ready, failed };
 
-  /// Starts every process. `ports`: those to listen on, see Rendezvous. `patience`: seconds
-  /// without any progress after which the start has failed. Throws
-  /// Error(start_failed) where a program cannot be executed, Error(system) otherwise.
-  Startup(std::shared_ptr<Session> session, std::vector<NodePlan> plans,
-          const std::vector<std::uint16_t>& ports, double patience);
+  struct Terms {
+    std::vector<std::uint16_t> ports;   ///< to listen on, see Rendezvous
+    Reach reach = Reach::this_machine;  ///< where workers connect from
+    double patience = 120;  ///< seconds without any progress after which the start has failed
+  };
+
+  /// Starts every process. Throws Error(start_failed) where a program cannot be executed,
+  /// Error(system) otherwise.
+  Startup(std::shared_ptr<Session> session, std::vector<NodePlan> plans, const Terms& terms);
 
   /// Goes on until `slice_end`, a signal, or an end.
   Progress turn(TimePoint slice_end);
@@ -57,21 +72,33 @@ class Startup {
   /// After `failed`: the node that failed; its loss() says why.
   const Node& failed_node() const { return *nodes_[*failed_]; }
 
+  /// After `failed`: how many times that node was started.
+  int num_tries() const { return attempts_[*failed_].num_tries; }
+
   /// After `failed`: true where the worker had not ended but taken too long.
   bool is_too_late() const { return is_too_late_; }
 
   /// After `ready`: the nodes in the order of the plans, and what each set-up call gave.
   std::vector<std::unique_ptr<Node>> take_nodes() { return std::move(nodes_); }
-  const Buffer& set_up_reply(std::size_t node) const { return replies_[node]; }
+  const Buffer& set_up_reply(std::size_t node) const { return attempts_[node].reply; }
 
   /// The port that was listened on; 0 where no worker uses TCP.
   std::uint16_t port() const { return rendezvous_ ? rendezvous_->port() : 0; }
 
  private:
+  struct Attempt {
+    int num_tries = 0;
+    std::optional<TimePoint> next_try_at;  // the last try failed, there will be another
+    bool is_ready = false;
+    Buffer reply;  // of the set-up call
+  };
+
   void launch(std::size_t node);
-  void connect(std::size_t node, Descriptor connection);
+  void expect(std::size_t node, const Token& token);
+  void connect(std::size_t node, Descriptor connection, Protocol protocol);
   void meet_arrivals();
-  void look_at_nodes();
+  void look_at(std::size_t node);
+  void try_again_or_fail(std::size_t node);
   void take_set_up_reply(std::size_t node);
   void poll_for_news(TimePoint slice_end);
   void give_up_late_ones();
@@ -80,9 +107,8 @@ class Startup {
   std::vector<NodePlan> plans_;
   double patience_;
   std::optional<Rendezvous> rendezvous_;
-  std::vector<std::unique_ptr<Node>> nodes_;
-  std::vector<Buffer> replies_;
-  std::vector<bool> is_ready_;
+  std::vector<std::unique_ptr<Node>> nodes_;  // in the order of the plans; null before the start
+  std::vector<Attempt> attempts_;             // for each node
   std::size_t num_ready_ = 0;
   std::optional<std::size_t> failed_;
   bool is_too_late_ = false;

@@ -2,89 +2,47 @@
 #include "hosts/usable_cpus.h"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <optional>
-#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include "hosts/cgroups.h"
+#include "hosts/cpu_list.h"
+#include "hosts/text.h"
 
 namespace nodelay {
-namespace {
-
-// "max 100000" or "150000 100000": microseconds of CPU in each period.
-std::optional<double> quota_v2(const std::filesystem::path& folder) {
-  std::ifstream file(folder / "cpu.max");
-  double quota = 0;
-  double period = 0;
-  if (!(file >> quota >> period) || quota <= 0 || period <= 0) return std::nullopt;
-  return quota / period;
-}
-
-std::optional<double> quota_v1(const std::filesystem::path& folder) {
-  double quota = 0;
-  double period = 0;
-  std::ifstream(folder / "cpu.cfs_quota_us") >> quota;
-  std::ifstream(folder / "cpu.cfs_period_us") >> period;
-  if (quota <= 0 || period <= 0) return std::nullopt;
-  return quota / period;
-}
-
-struct Group {
-  std::string mount;
-  std::string path;
-};
-
-// The group that limits this process's CPU, from /proc/self/cgroup (cgroups(7)):
-// lines of "id:controllers:path"; "0::path" is version 2.
-std::optional<Group> own_group() {
-  std::ifstream file("/proc/self/cgroup");
-  std::optional<Group> unified;
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream fields(line);
-    std::string id, controllers, path;
-    std::getline(fields, id, ':');
-    std::getline(fields, controllers, ':');
-    std::getline(fields, path);
-    if (id == "0" && controllers.empty()) unified = Group{"/sys/fs/cgroup", path};
-    if (("," + controllers + ",").find(",cpu,") != std::string::npos) {
-      return Group{"/sys/fs/cgroup/" + controllers, path};
-    }
-  }
-  return unified;
-}
 
 int affinity_cpus() {
-  cpu_set_t set;
-  if (::sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-  // More CPUs than cpu_set_t has room for.
-  return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  // The kernel refuses a mask that is smaller than its own, which it may be built with.
+  constexpr std::size_t kMostMasks = 64;  // 65,536 CPUs
+  for (std::size_t num_masks = 1; num_masks <= kMostMasks; num_masks *= 2) {
+    std::vector<cpu_set_t> masks(num_masks);
+    const std::size_t num_bytes = num_masks * sizeof(cpu_set_t);
+    if (::sched_getaffinity(0, num_bytes, masks.data()) == 0) {
+      return std::max(1, CPU_COUNT_S(num_bytes, masks.data()));
+    }
+  }
+  return 1;
 }
 
-}  // namespace
-
-double cpu_quota(const std::string& mount, const std::string& group) {
-  const std::filesystem::path root(mount);
-  std::filesystem::path relative = std::filesystem::path(group).relative_path();
-  double least = 0;
-  for (;;) {
-    const std::filesystem::path folder = root / relative;
-    auto quota = quota_v2(folder);
-    if (!quota) quota = quota_v1(folder);
-    if (quota && (least == 0 || *quota < least)) least = *quota;
-    if (relative.empty()) return least;
-    relative = relative.parent_path();
+std::optional<int> allowed_cpus(const Machine& machine) {
+  constexpr std::string_view kField = "Cpus_allowed_list:";
+  const auto status = machine.file("/proc/self/status");
+  if (!status) return std::nullopt;
+  for (const std::string_view line : lines_of(*status)) {
+    if (line.starts_with(kField)) return count_cpus(line.substr(kField.size()));
   }
+  return std::nullopt;
 }
 
 int usable_cpus() {
+  const Machine machine = this_machine();
   int cpus = affinity_cpus();
-  if (const auto group = own_group()) {
-    const double quota = cpu_quota(group->mount, group->path);
-    if (quota > 0) cpus = std::min(cpus, std::max(1, static_cast<int>(quota + 0.5)));
+  for (const auto& quota : {cgroup_v1_quota(machine), cgroup_v2_quota(machine)}) {
+    if (quota) cpus = std::min(cpus, whole_cpus(*quota));
   }
-  return std::max(1, cpus);
+  return cpus;
 }
 
 }  // namespace nodelay

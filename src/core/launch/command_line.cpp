@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "launch/command_line.h"
 
-#include "net/token.h"
-
 namespace nodelay {
 namespace {
 
@@ -19,19 +17,49 @@ bool consists_of(std::string_view text, std::string_view allowed) {
   return true;
 }
 
+std::string in_single_quotes(std::string_view word) {
+  std::string text = "'";
+  for (const char character : word) {
+    if (character == '\'') {
+      text += "'\\''";
+    } else {
+      text += character;
+    }
+  }
+  return text + "'";
+}
+
+// The rules by which Windows programs split their command line: a backslash counts only in
+// front of a double quote, where two stand for one ("Parsing C command-line arguments" in
+// Microsoft's C runtime documentation).
+std::string in_double_quotes(std::string_view word) {
+  std::string text = "\"";
+  std::size_t num_backslashes = 0;
+  for (const char character : word) {
+    if (character == '"') text.append(num_backslashes + 1, '\\');
+    num_backslashes = character == '\\' ? num_backslashes + 1 : 0;
+    text += character;
+  }
+  return text.append(num_backslashes, '\\') + "\"";
+}
+
 }  // namespace
+
+std::string quoted(std::string_view word, Shell shell) {
+  switch (shell) {
+    case Shell::posix:
+      return in_single_quotes(word);
+    case Shell::windows:
+      return in_double_quotes(word);
+    case Shell::none:
+      break;
+  }
+  return std::string(word);
+}
 
 std::string shell_quoted(std::string_view word) {
   if (!word.empty() && consists_of(word, "_-+=./:,@%")) return std::string(word);
-  std::string quoted = "'";
-  for (const char character : word) {
-    if (character == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += character;
-    }
-  }
-  return quoted + "'";
+  return in_single_quotes(word);
 }
 
 std::string shell_command(const std::vector<std::string>& argv) {
@@ -51,25 +79,6 @@ std::string r_string(std::string_view text) {
     code += std::to_string(static_cast<unsigned char>(text[i]));
   }
   return code + ")))";
-}
-
-std::string native_worker_code(std::string_view library) {
-  return "loadNamespace(\"nodelay\",lib.loc=" + r_string(library) + ")$run_worker()";
-}
-
-std::string base_worker_code(std::uint16_t port, int timeout, bool uses_xdr) {
-  const std::string half = std::to_string(kTokenHalfBytes);
-  const std::string node_class = uses_xdr ? "SOCKnode" : "SOCK0node";
-  return "local({t<-Sys.getenv(\"NODELAY_TOKEN\");Sys.unsetenv(\"NODELAY_TOKEN\");"
-         "con<-socketConnection(\"127.0.0.1\"," +
-         std::to_string(port) + ",blocking=TRUE,open=\"a+b\",timeout=" + std::to_string(timeout) +
-         ",options=getOption(\"socketOptions\"));"
-         "writeBin(charToRaw(substr(t,1," +
-         half + ")),con);if(!identical(rawToChar(readBin(con,\"raw\"," + half + ")),substr(t," +
-         half + "+1,2*" + half +
-         ")))stop(\"whoever_listens_does_not_know_this_worker's_token\");"
-         "parallel:::workLoop(structure(list(con=con),class=\"" +
-         node_class + "\"))})";
 }
 
 }  // namespace nodelay

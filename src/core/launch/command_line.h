@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace nodelay {
+
+/// Who reads a command line.
+enum class Shell {
+  posix,    ///< sh and its kin
+  windows,  ///< cmd.exe, and the C runtime that splits its lines into words
+  none,     ///< nobody: words are left as they are
+};
+
+/// One word in quotes, whatever is in it, so that `shell` reads it back unharmed. On
+/// Windows `%NAME%` cannot be kept from being replaced by a variable of that name.
+std::string quoted(std::string_view word, Shell shell);
 
 /// One word as a POSIX shell reads it back: unchanged where that is safe, in single
 /// quotes otherwise.
@@ -19,16 +29,5 @@ std::string shell_command(const std::vector<std::string>& argv);
 /// shell could change: `"plain"`, else `rawToChar(as.raw(c(97,34)))`. It therefore
 /// survives R's own front end, a shell script, too.
 std::string r_string(std::string_view text);
-
-/// The last expression of a worker with nodelay's loop; `library` is the folder
-/// that nodelay is installed in.
-std::string native_worker_code(std::string_view library);
-
-/// The last expression of a worker that has base R only: it connects to the loopback
-/// `port`, proves with the token in the environment variable NODELAY_TOKEN that it is
-/// the expected one and that the other side is its main process, and runs
-/// parallel:::workLoop(). `timeout`: seconds of silence after which it ends;
-/// `uses_xdr`: it answers in the XDR encoding.
-std::string base_worker_code(std::uint16_t port, int timeout, bool uses_xdr);
 
 }  // namespace nodelay

@@ -12,7 +12,8 @@
 
 namespace nodelay {
 
-/// What to start. Descriptors that are not named here are not passed on.
+/// What to start. Of the descriptors that are not named here only the standard ones, 0 to
+/// 2, are passed on.
 struct SpawnPlan {
   struct Passed {
     int ours;    ///< a descriptor of this process, borrowed for the call of spawn()
@@ -23,6 +24,7 @@ struct SpawnPlan {
   std::vector<std::string> environment;  ///< "NAME=value"
   std::vector<Passed> descriptors;
   bool dies_with_parent = false;  ///< SIGTERM when the thread that spawned it ends
+  bool leaves_terminal = false;   ///< a session of its own: it cannot ask for passwords
 };
 
 /// Owns one child process. The child leads a process group of its own, so that

@@ -2,6 +2,7 @@
 #include "launch/process.h"
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -31,6 +32,7 @@ struct PreparedChild {
   std::vector<Descriptor> spared;  // copies out of the way of the numbers to be set
   std::vector<SpawnPlan::Passed> descriptors;
   bool dies_with_parent;
+  bool leaves_terminal;
   pid_t parent;
 };
 
@@ -45,23 +47,28 @@ PreparedChild prepare(const SpawnPlan& plan) {
     child.descriptors.push_back({child.spared.back().get(), passed.theirs});
   }
   child.dies_with_parent = plan.dies_with_parent;
+  child.leaves_terminal = plan.leaves_terminal;
   child.parent = ::getpid();
   return child;
 }
 
 // Runs in the child after vfork(). Returns errno where exec failed.
 int become(const PreparedChild& child) {
-  ::setpgid(0, 0);
+  if (child.leaves_terminal) {
+    ::setsid();  // which makes it the leader of a process group, too
+  } else {
+    ::setpgid(0, 0);
+  }
   if (child.dies_with_parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != child.parent) ::_exit(1);  // it ended before it could be asked
   }
+  // What other code opened without close-on-exec stays here, where the kernel can do that.
+  ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   for (const SpawnPlan::Passed& passed : child.descriptors) {
     if (::dup2(passed.ours, passed.theirs) < 0) return errno;
   }
-  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGCHLD, SIGUSR1, SIGUSR2}) {
-    ::signal(number, SIG_DFL);
-  }
+  for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "base/system_call.h"
-#include "net/loopback.h"
 #include "net/substitution.h"
+#include "net/tcp.h"
 
 namespace nodelay {
 namespace {
@@ -23,7 +23,7 @@ bool is_connected_to(int descriptor, const sockaddr_in& address) {
 
 // -1 where there is none.
 int find_socket_to(std::uint16_t port) {
-  const sockaddr_in address = loopback_address(port);
+  const sockaddr_in address = address_of(port, Reach::this_machine);
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored)) {
     const int descriptor = std::atoi(entry.path().filename().c_str());
@@ -34,7 +34,7 @@ int find_socket_to(std::uint16_t port) {
 
 }  // namespace
 
-Substitution::Substitution() : listener_(try_to_listen(0)) {
+Substitution::Substitution() : listener_(try_to_listen(0, Reach::this_machine)) {
   if (!listener_) throw Error(errno, "listening on a port of 127.0.0.1");
   port_ = port_of(listener_.get());
 }

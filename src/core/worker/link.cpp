@@ -26,10 +26,9 @@ std::optional<Link::Call> Link::take_call() {
     waiting_.pop_front();
     return call;
   }
-  while (const auto message = stream_.next()) {
+  while (const auto message = next_message()) {
     if (auto call = sort(*message)) return call;
   }
-  if (stream_.is_malformed()) is_closed_ = true;
   return std::nullopt;
 }
 
@@ -53,13 +52,20 @@ bool Link::read_available() {
 }
 
 void Link::sort_input() {
-  while (const auto message = stream_.next()) {
+  while (const auto message = next_message()) {
     const auto call = sort(*message);
     if (!call) continue;
     waiting_.push_back({call->request, false, {}});
     waiting_.back().body.append(call->body.data(), call->body.size());
   }
-  if (stream_.is_malformed()) is_closed_ = true;
+}
+
+// Nothing after the end, even where more has been read.
+std::optional<Bytes> Link::next_message() {
+  if (is_closed_) return std::nullopt;
+  const auto message = stream_.next();
+  is_closed_ = stream_.is_malformed();
+  return message;
 }
 
 // The call, where the message is one.

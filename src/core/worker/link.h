@@ -61,6 +61,7 @@ class Link {
     Buffer body;
   };
 
+  std::optional<Bytes> next_message();
   std::optional<Call> sort(Bytes message);
   void cancel(std::uint64_t request);
 

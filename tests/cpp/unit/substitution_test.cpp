@@ -8,14 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "net/loopback.h"
+#include "net/tcp.h"
 
 namespace nodelay {
 namespace {
 
 Descriptor connect_to(std::uint16_t port) {
   Descriptor connection(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const sockaddr_in address = loopback_address(port);
+  const sockaddr_in address = address_of(port, Reach::this_machine);
   EXPECT_EQ(
       ::connect(connection.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   return connection;

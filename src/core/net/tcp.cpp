@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "net/loopback.h"
+#include "net/tcp.h"
 
 #include <sys/socket.h>
 
@@ -12,11 +12,11 @@ constexpr int kBacklog = 4096;  // the kernel lowers it to its own limit
 
 }  // namespace
 
-sockaddr_in loopback_address(std::uint16_t port) {
+sockaddr_in address_of(std::uint16_t port, Reach reach) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_addr.s_addr = htonl(reach == Reach::network ? INADDR_ANY : INADDR_LOOPBACK);
   return address;
 }
 
@@ -26,13 +26,13 @@ Descriptor make_tcp_socket() {
   }));
 }
 
-Descriptor try_to_listen(std::uint16_t port) {
+Descriptor try_to_listen(std::uint16_t port, Reach reach) {
   Descriptor listener = make_tcp_socket();
   const int yes = 1;
   system_call("setting a socket option", [&] {
     return ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   });
-  const sockaddr_in address = loopback_address(port);
+  const sockaddr_in address = address_of(port, reach);
   if (::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       ::listen(listener.get(), kBacklog) != 0) {
     return {};

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "net/spin_budget.h"
+
+#include <gtest/gtest.h>
+
+#include "net/spin.h"
+
+namespace nodelay {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+
+constexpr TimePoint kNow{hours(1)};
+constexpr nanoseconds kNone{0};
+
+TEST(SpinBudget, AFreshOneSpinsForLessThanAWakeUpIsWorth) {
+  const SpinBudget budget;
+  EXPECT_GT(budget.allowance(kNow), kNone);
+  EXPECT_LE(budget.allowance(kNow), microseconds(100));
+}
+
+TEST(SpinBudget, AnAnswerAllowsTwiceTheTimeThatItTook) {
+  SpinBudget budget;
+  budget.answered(microseconds(30));
+  EXPECT_EQ(budget.allowance(kNow), microseconds(60));
+  budget.answered(microseconds(90));
+  EXPECT_EQ(budget.allowance(kNow), microseconds(100)) << "never more than this";
+  budget.answered(nanoseconds(1));
+  EXPECT_EQ(budget.allowance(kNow), microseconds(10)) << "never less than this";
+}
+
+TEST(SpinBudget, ALateAnswerTeachesNothing) {
+  SpinBudget budget;
+  budget.answered(microseconds(30));
+  budget.answered(seconds(1));
+  EXPECT_EQ(budget.allowance(kNow), microseconds(60));
+}
+
+TEST(SpinBudget, MissesEndTheSpinningUntilAnAnswerIsQuick) {
+  SpinBudget budget;
+  for (int i = 0; i < 5; ++i) budget.missed();
+  EXPECT_EQ(budget.allowance(kNow), kNone);
+  budget.answered(microseconds(20));
+  EXPECT_EQ(budget.allowance(kNow), microseconds(40));
+}
+
+// How long spinning stops after being descheduled at kNow.
+milliseconds pause_of(const SpinBudget& budget) {
+  milliseconds pause(0);
+  while (budget.allowance(kNow + pause) == kNone) pause += milliseconds(1);
+  return pause;
+}
+
+TEST(SpinBudget, BeingDescheduledStopsTheSpinningLongerEachTime) {
+  SpinBudget budget;
+  budget.descheduled(kNow);
+  EXPECT_EQ(pause_of(budget), milliseconds(100));
+  budget.descheduled(kNow);
+  EXPECT_EQ(pause_of(budget), milliseconds(200));
+  for (int i = 0; i < 20; ++i) budget.descheduled(kNow);
+  EXPECT_EQ(pause_of(budget), seconds(10)) << "never longer than this";
+}
+
+TEST(SpinBudget, ManyAnswersMakeTheNextPauseShortAgain) {
+  SpinBudget budget;
+  for (int i = 0; i < 20; ++i) budget.descheduled(kNow);
+  for (int i = 0; i < 2000; ++i) budget.answered(microseconds(20));
+  budget.descheduled(kNow);
+  EXPECT_EQ(pause_of(budget), milliseconds(100));
+}
+
+TEST(SpinBudget, WhereItIsForbiddenNothingSpins) {
+  SpinBudget budget;
+  budget.set_allowed(false);
+  EXPECT_EQ(budget.allowance(kNow), kNone);
+  budget.set_allowed(true);
+  EXPECT_GT(budget.allowance(kNow), kNone);
+}
+
+TEST(Spin, WhatIsFoundEndsTheSpin) {
+  SpinBudget budget;
+  int num_looks = 0;
+  EXPECT_TRUE(spin(budget, Clock::now(), [&] { return ++num_looks == 1; }));
+  EXPECT_EQ(num_looks, 1);
+}
+
+TEST(Spin, WhereNothingIsFoundTheSpinEndsAndCostsBudget) {
+  SpinBudget budget;
+  const auto before = budget.allowance(Clock::now());
+  EXPECT_FALSE(spin(budget, Clock::now(), [] { return false; }));
+  EXPECT_LT(budget.allowance(Clock::now()), before);
+}
+
+TEST(Spin, WithoutAnAllowanceThereIsNoLook) {
+  SpinBudget budget;
+  budget.set_allowed(false);
+  EXPECT_FALSE(spin(budget, Clock::now(), [] { return true; }));
+}
+
+TEST(Spin, AJumpOfTheClockStopsTheSpinning) {
+  SpinBudget budget;
+  const auto lose_the_cpu = [] {
+    const TimePoint end = Clock::now() + 2 * kDescheduledAfter;
+    while (Clock::now() < end) continue;
+    return false;
+  };
+  EXPECT_FALSE(spin(budget, Clock::now(), lose_the_cpu));
+  EXPECT_EQ(budget.allowance(Clock::now()), kNone);
+}
+
+}  // namespace
+}  // namespace nodelay
