@@ -40,8 +40,8 @@ cuts <- list(
     c(from = "*** nproc method ...", until = "*** /proc/self/status method ...")
   ),
   availableWorkers = list(
-    c(from = "sge_expand_node_count_pairs <- parallelly", until = "*** LSF ..."),
-    c(from = "*** read_pbs_nodefile() ...", until = "*** Slurm odds'n'ends ..."),
+    c(from = "sge_expand_node_count_pairs <- parallelly", until = "workers0 <- "),
+    c(from = "message(\"*** read_pbs_nodefile() ...\")", until = "*** Slurm odds'n'ends ..."),
     c(from = "w <- parallelly:::availableWorkersSlurm()", until = "*** Slurm odds'n'ends ... DONE")
   ),
   supportsMulticore = list(
