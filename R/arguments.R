@@ -62,20 +62,8 @@ as_host <- function(worker) {
   # ssh would take it for an option.
   if (startsWith(worker, "-")) stop_argument("Worker '", worker, "': no machine has a name that begins with '-'.")
   is_local <- attr(worker, "localhost", exact = TRUE)
-  if (is.null(is_local)) is_local <- names_this_machine(worker)
+  if (is.null(is_local)) is_local <- is_localhost(worker)
   structure(as.character(worker), localhost = is_flag(is_local, "attr(worker, \"localhost\")"))
-}
-
-names_this_machine <- function(name) {
-  own <- c("localhost", "127.0.0.1", "::1", setting("localhost.hostname", NULL), Sys.info()[["nodename"]])
-  tolower(name) %in% tolower(c(own, host_aliases(Sys.info()[["nodename"]])))
-}
-
-# Names on the same lines of /etc/hosts.
-host_aliases <- function(name, path = "/etc/hosts") {
-  if (!file.exists(path)) return(character())
-  lines <- strsplit(trimws(sub("#.*", "", readLines(path, warn = FALSE))), "[[:space:]]+")
-  unlist(Filter(function(names) tolower(name) %in% tolower(names), lines))
 }
 
 as_users <- function(users, n) {
@@ -106,21 +94,12 @@ as_tristate <- function(value, name) {
   stop_argument("Argument '", name, "' must be TRUE, FALSE or NA, not ", shown(value), ".")
 }
 
-# The ports that may be listened on.
-as_ports <- function(port) {
-  if (identical(port, c("auto", "random")) || identical(port, "auto") || identical(port, "random")) {
-    fixed <- Sys.getenv("R_PARALLEL_PORT")
-    if (!nzchar(fixed) || fixed == "random") return(11000:11999)
-    port <- suppressWarnings(as.integer(fixed))
-    if (is.na(port)) {
-      warning("Will use a random port, since the environment variable R_PARALLEL_PORT is no number: ", sQuote(fixed, FALSE), call. = FALSE)
-      return(11000:11999)
-    }
-  }
-  if (is.numeric(port) && length(port) > 0L && !anyNA(port) && all(port == trunc(port) & port >= 1 & port <= 65535)) {
-    return(as.integer(port))
-  }
-  stop_argument("Argument 'port' must be \"auto\", \"random\" or whole numbers from 1 to 65535, not ", shown(port), ".")
+# The ports that may be listened on; `value` is argument `name`.
+as_ports <- function(value, name = "port") {
+  if (identical(value, c("auto", "random")) || identical(value, "auto")) return(automatic_ports())
+  if (identical(value, "random")) return(random_ports())
+  if (is.numeric(value) && length(value) > 0L && are_ports(value)) return(as.integer(value))
+  stop_argument("Argument '", name, "' must be \"auto\", \"random\" or whole numbers from 1 to 65535, not ", shown(value), ".")
 }
 
 # NULL, or the string to set.

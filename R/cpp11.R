@@ -16,6 +16,10 @@ nodes_start <- function(session_pointer, plans, ports, is_reachable, patience) {
   .Call(`_nodelay_nodes_start`, session_pointer, plans, ports, is_reachable, patience)
 }
 
+find_port <- function(ports, is_random) {
+  .Call(`_nodelay_find_port`, ports, is_random)
+}
+
 core_count <- function(method) {
   .Call(`_nodelay_core_count`, method)
 }
@@ -52,8 +56,12 @@ node_state <- function(pointer) {
   .Call(`_nodelay_node_state`, pointer)
 }
 
-node_connection <- function(pointer) {
-  .Call(`_nodelay_node_connection`, pointer)
+node_socket_connection <- function(pointer) {
+  .Call(`_nodelay_node_socket_connection`, pointer)
+}
+
+serialized_size <- function(value) {
+  .Call(`_nodelay_serialized_size`, value)
 }
 
 worker_connect <- function(temporary_folder) {

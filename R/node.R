@@ -2,6 +2,9 @@ node_handle <- function(node) attr(node, "handle", exact = TRUE)
 
 node_handles <- function(cl) lapply(unclass(cl), node_handle)
 
+# Those of a cluster that also has nodes of other packages.
+handles_within <- function(cl) Filter(Negate(is.null), node_handles(cl))
+
 new_node <- function(plan, started) {
   host <- structure(plan$host, localhost = plan$localhost)
   log <- plan$remote$log
@@ -10,7 +13,7 @@ new_node <- function(plan, started) {
   base_class <- if (plan$useXDR) "SOCKnode" else "SOCK0node"
   structure(
     node,
-    handle = started$handle, pid = started$pid, engine = started$engine,
+    handle = started$handle, pid = started$pid, engine = started$engine, port = started$port,
     class = c("nodelay_node", "RichSOCKnode", base_class)
   )
 }
@@ -38,17 +41,6 @@ closeNode.nodelay_node <- function(node) {
   invisible(NULL)
 }
 
-#' @export
-print.nodelay_node <- function(x, ...) {
-  state <- node_state(node_handle(x))
-  cat(sprintf(
-    "Node %d of a nodelay cluster on host %s: pid %d, %s engine, %s\n",
-    x$rank, sQuote(x$host, FALSE), state$pid, attr(x, "engine"), state$state
-  ))
-  if (nzchar(state$text)) cat(state$text, "\n", sep = "")
-  invisible(x)
-}
-
 done_message <- list(type = "DONE", data = NULL, tag = NULL)
 
 # The cluster that one of parallel's or snow's functions on a whole cluster, such as
@@ -61,7 +53,7 @@ current_cluster <- function() {
     if (!isNamespace(home) || !getNamespaceName(home) %in% c("parallel", "snow")) next
     # An error where the cluster is being made only now, as the argument of this very function.
     cl <- tryCatch(get0("cl", envir = sys.frame(i), inherits = FALSE), error = function(e) NULL)
-    if (inherits(cl, "nodelay_cluster")) return(cl)
+    if (inherits(cl, "cluster") && length(handles_within(cl)) > 0L) return(cl)
   }
   NULL
 }
@@ -72,5 +64,5 @@ is_within_cluster_function <- function() !is.null(current_cluster())
 # replies that it still waits for.
 give_up_cluster_call <- function() {
   cl <- current_cluster()
-  if (!is.null(cl)) nodes_give_up(node_handles(cl))
+  if (!is.null(cl)) nodes_give_up(handles_within(cl))
 }

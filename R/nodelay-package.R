@@ -22,6 +22,8 @@ the <- new.env(parent = emptyenv()) # what all clusters of this session share
 .onLoad <- function(libname, pkgname) {
   read_environment()
   the$session <- session_new()
+  if (is_starting_worker()) return()
+  register_cluster_types()
   # Lets BiocParallel and others coerce a cluster by S4. Costs 1.5 ms, for nothing on a worker.
-  if (!is_starting_worker()) methods::setOldClass(cluster_class, where = topenv())
+  methods::setOldClass(cluster_class, where = topenv())
 }

@@ -218,10 +218,10 @@ using namespace nodelay;
   entry([&] {
     NodeHandle& handle = handle_of(pointer);
     Node& node = *handle.node;
+    const SEXP type = list_element(message, "type");
+    if (is_string(type, "DONE")) return;  // see nodes_stop()
     if (node.loss()) raise_loss(node);
     ensure_running(handle);
-    const SEXP type = list_element(message, "type");
-    if (is_string(type, "DONE") && node.protocol() == Protocol::framed) return;  // see nodes_stop()
     if (node.num_calls() > 0 && is_sent_by_cluster_function()) node.give_up_calls();
     node.post(serialize(message, handle.encoding), is_string(type, "EXEC"));
     if (!send_all(node)) raise_loss(node);
@@ -309,7 +309,7 @@ using namespace nodelay;
 
 // R's own connection to the node, made on first use and kept as long as the node; NULL in
 // another process than the node's.
-[[cpp11::register]] SEXP node_connection(SEXP pointer) {
+[[cpp11::register]] SEXP node_socket_connection(SEXP pointer) {
   return entry([&]() -> SEXP {
     NodeHandle* handle = own_handle(pointer);
     if (handle == nullptr) return R_NilValue;

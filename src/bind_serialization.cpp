@@ -25,6 +25,14 @@ void put_char(R_outpstream_t stream, int character) {
   put_bytes(stream, &byte, 1);
 }
 
+void count_bytes(R_outpstream_t stream, void*, int num_bytes) {
+  *static_cast<double*>(stream->data) += num_bytes;
+}
+
+void count_char(R_outpstream_t stream, int) {
+  count_bytes(stream, nullptr, 1);
+}
+
 void get_bytes(R_inpstream_t stream, void* to, int num_bytes) {
   Bytes& left = *static_cast<Bytes*>(stream->data);
   const auto wanted = static_cast<std::size_t>(num_bytes);
@@ -63,3 +71,17 @@ SEXP unserialize(Bytes bytes) {
 }
 
 }  // namespace nodelay
+
+// How many bytes `value` takes in version 3 of R's format; both encodings take the same.
+[[cpp11::register]] double serialized_size(SEXP value) {
+  using namespace nodelay;
+  double num_bytes = 0;
+  cpp11::unwind_protect([&] {
+    R_outpstream_st stream;
+    R_InitOutPStream(&stream, reinterpret_cast<R_pstream_data_t>(&num_bytes),
+                     R_pstream_binary_format, kSerializationVersion, count_char, count_bytes,
+                     nullptr, R_NilValue);
+    R_Serialize(value, &stream);
+  });
+  return num_bytes;
+}

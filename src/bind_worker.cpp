@@ -107,7 +107,10 @@ Descriptor connect_to_main() {
 Watch::Actions watch_actions(const std::string& temporary_folder) {
   const bool has_log_in_memory = take_variable("NODELAY_LOG") == "memory";
   Watch::Actions actions;
-  actions.interrupt = [thread = ::pthread_self()] { ::pthread_kill(thread, SIGINT); };
+  actions.interrupt = [thread = ::pthread_self()] {
+    if (::getpgrp() == ::getpid()) ::kill(0, SIGINT);  // as Ctrl-C does, its own children too
+    ::pthread_kill(thread, SIGINT);
+  };
   actions.vanish = [temporary_folder] { vanish(temporary_folder); };
   actions.tick = [has_log_in_memory] {
     if (has_log_in_memory) trim_log(STDERR_FILENO);

@@ -8,6 +8,7 @@ NODELAY_CORE = \
   wire/frame.cpp \
   wire/value_scanner.cpp \
   net/beacon_linux.cpp \
+  net/free_port.cpp \
   net/poll.cpp \
   net/rendezvous.cpp \
   net/socket_options.cpp \

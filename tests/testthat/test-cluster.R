@@ -5,7 +5,6 @@ clusters <- c(
   list(parallel = makePSOCKcluster(2)),
   lapply(ways, function(way) do.call(makeClusterPSOCK, c(list(2), way)))
 )
-withr::defer(lapply(clusters, stopCluster), teardown_env())
 
 # What `ask` gets from each of nodelay's clusters is what it gets from parallel's: the
 # value, or the class, message and call of the error.
@@ -241,4 +240,10 @@ test_that("an error whose message fails is an error, and native workers go on", 
     expect_error(clusterCall(cl, broken), "message cannot be read")
     expect_identical(clusterCall(cl, task(function() 1)), list(1, 1))
   }
+})
+
+test_that("stopCluster() gives what parallel gives", {
+  pids <- unlist(lapply(clusters[-1L], pids_of))
+  expect_as_parallel(function(cl) withVisible(stopCluster(cl)))
+  expect_false(any(is_running(pids)))
 })

@@ -43,7 +43,7 @@ test_that("NULL and the string NULL leave the worker's option alone", {
 
 test_that("any string arrives unharmed", {
   for (engine in c("native", "base")) {
-    for (text in c("a\"b", "a\\b", "it's", "$HOME `id` %PATH%", "a b\nc\td", "caf\u00e9 \u4e2d", "\\", "'\"\\'", "no-delay,foo", "NA")) {
+    for (text in c("a\"b\\c", "it's $HOME `id` %PATH%", "a b\nc\td", "caf\u00e9 \u4e2d", "'\"\\'\\", "no-delay,foo", "NA")) {
       expect_identical(seen_on_worker(socketOptions = text, engine = engine), text, label = paste(engine, text))
     }
   }
@@ -115,7 +115,6 @@ test_that("both ends of a TCP connection are told not to delay, if and only if n
   }
   for (way in c("engine = 'base'", "transport = 'tcp'")) {
     expect_identical(processes_without_delay(paste0(way, ", socketOptions = 'no-delay'")), 3L, label = way)
-    expect_identical(processes_without_delay(paste0(way, ", socketOptions = NULL")), 0L, label = way)
     expect_identical(processes_without_delay(paste0(way, ", socketOptions = 'other'")), 0L, label = way)
   }
 })

@@ -17,7 +17,10 @@ std::vector<std::string> changed_environment(
     const std::string text = *entry;
     if (!dropped.contains(text.substr(0, text.find('=')))) environment.push_back(text);
   }
-  for (const auto& [name, value] : set) environment.push_back(name + "=" + value);
+  for (const auto& [name, value] : set) {
+    environment.push_back(name);
+    environment.back().append("=").append(value);
+  }
   return environment;
 }
 

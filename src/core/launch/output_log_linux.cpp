@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t kTailBytes = 4096;
 constexpr int kTailLines = 10;
-constexpr off_t kTrimAbove = 4 * 1024 * 1024;  // bytes in memory before a log is trimmed
-constexpr off_t kKeptByTrim = 1024 * 1024;     // bytes
+constexpr off_t kTrimAbove = off_t{4} * 1024 * 1024;  // bytes in memory before a log is trimmed
+constexpr off_t kKeptByTrim = off_t{1024} * 1024;     // bytes
 
 Descriptor open_path(const std::string& path, int flags) {
   return Descriptor(system_call(("opening '" + path + "' for a worker's output").c_str(),

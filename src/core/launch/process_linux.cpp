@@ -19,6 +19,7 @@ constexpr int kFirstSparedDescriptor = 64;  // above every number that a child i
 
 std::vector<char*> null_terminated(const std::vector<std::string>& strings) {
   std::vector<char*> pointers;
+  pointers.reserve(strings.size() + 1);
   for (const std::string& string : strings) pointers.push_back(const_cast<char*>(string.c_str()));
   pointers.push_back(nullptr);
   return pointers;
@@ -31,9 +32,9 @@ struct PreparedChild {
   std::vector<char*> environment;
   std::vector<Descriptor> spared;  // copies out of the way of the numbers to be set
   std::vector<SpawnPlan::Passed> descriptors;
-  bool dies_with_parent;
-  bool leaves_terminal;
-  pid_t parent;
+  bool dies_with_parent = false;
+  bool leaves_terminal = false;
+  pid_t parent = 0;
 };
 
 PreparedChild prepare(const SpawnPlan& plan) {
@@ -90,11 +91,15 @@ Process Process::spawn(const SpawnPlan& plan) {
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler may run in the shared memory
   volatile int exec_errno = 0;
+  // posix_spawn() cannot ask for a signal at the parent's end, and fork() copies the page
+  // tables of all that R holds. What vfork() forbids works on Linux (vfork(2)).
+  // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
   const pid_t pid = ::vfork();
   if (pid == 0) {
     exec_errno = become(child);
     ::_exit(127);
   }
+  // NOLINTEND(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
   const int fork_errno = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pid < 0) throw Error(fork_errno, "starting a process");

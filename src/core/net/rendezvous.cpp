@@ -37,7 +37,7 @@ enum class Heard { some, nothing, closed };
 
 // Reads on towards `wanted` bytes and never past them: what follows belongs to the stream.
 Heard hear(int connection, std::string& said, std::size_t wanted) {
-  std::array<char, kGreetingBytes> bytes;
+  std::array<char, kGreetingBytes> bytes{};
   const ssize_t received =
       retry_interrupted([&] { return ::recv(connection, bytes.data(), wanted - said.size(), 0); });
   if (received > 0) {

@@ -66,8 +66,8 @@ class Rendezvous {
 
  private:
   struct Expected {
-    std::size_t worker;
-    bool has_no_delay;
+    std::size_t worker = 0;
+    bool has_no_delay = false;
     Token token;  // empty: an unknown one
   };
   struct Guest {

@@ -12,10 +12,12 @@
 namespace nodelay {
 namespace {
 
-constexpr std::size_t kReadAheadBytes = 64 * 1024;      // several small messages in one recv()
-constexpr std::size_t kLargestStep = 64 * 1024 * 1024;  // bytes reserved on a header's word
-constexpr std::size_t kKeptCapacity = 4 * 1024 * 1024;  // bytes kept between messages
-constexpr std::size_t kMessagesAtOnce = 16;             // in one sendmsg()
+constexpr std::size_t kReadAheadBytes =
+    std::size_t{64} * 1024;  // several small messages in one recv()
+constexpr std::size_t kLargestStep =
+    std::size_t{64} * 1024 * 1024;  // bytes reserved on a header's word
+constexpr std::size_t kKeptCapacity = std::size_t{4} * 1024 * 1024;  // bytes kept between messages
+constexpr std::size_t kMessagesAtOnce = 16;                          // in one sendmsg()
 
 // The part of `bytes` that is left after `skipped` of them.
 void add_rest(std::array<iovec, 2 * kMessagesAtOnce>& parts, std::size_t& num_parts,
@@ -46,7 +48,7 @@ void Stream::post(Message message) {
 
 Stream::Output Stream::flush() {
   while (!outbox_.empty()) {
-    std::array<iovec, 2 * kMessagesAtOnce> parts;
+    std::array<iovec, 2 * kMessagesAtOnce> parts{};
     std::size_t num_parts = 0;
     const std::size_t num_messages = std::min(outbox_.size(), kMessagesAtOnce);
     for (std::size_t i = 0; i < num_messages; ++i) {

@@ -68,7 +68,7 @@ class Stream {
 
  private:
   struct Outgoing {
-    HeaderBytes header;
+    HeaderBytes header{};
     std::size_t header_bytes = 0;  // 0: a bare value
     std::shared_ptr<const Buffer> body;
     std::size_t sent_bytes = 0;

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kHexDigits = "0123456789abcdef";
 
 std::string random_half() {
-  std::array<std::byte, kTokenHalfBytes / 2> bytes;
+  std::array<std::byte, kTokenHalfBytes / 2> bytes{};
   fill_random(bytes);
   std::string half;
   half.reserve(kTokenHalfBytes);

@@ -112,10 +112,10 @@ TEST_F(StartupTest, OneThatDiesAtOnceFailsTheWhole) {
 
 TEST_F(StartupTest, OneOverTcpThatDiesBeforeItComesFailsTheWhole) {
   add({"worker"}, true);
-  add({"raise", "11"}, true);
+  add({"raise", "15"}, true);
   start();
   ASSERT_EQ(finish(), Progress::failed);
-  EXPECT_EQ(startup_->failed_node().loss()->exit->signal, SIGSEGV);
+  EXPECT_EQ(startup_->failed_node().loss()->exit->signal, SIGTERM);
 }
 
 TEST_F(StartupTest, OneThatSendsGarbageFailsTheWhole) {

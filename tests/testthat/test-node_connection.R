@@ -114,7 +114,7 @@ for_each_way(function(way, way_name) {
     other <- textConnection("text")
     withr::defer(close(other))
     expect_identical(clusterCall(cl, identity, 1), list(1))
-    expect_false(nodelay:::is_open_connection(node$con))
+    expect_false(isConnectionValid(node$con))
     stopCluster(cl)
     expect_true(isOpen(other))
   })

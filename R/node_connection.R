@@ -6,27 +6,21 @@
 
 #' @export
 `$.nodelay_node` <- function(x, name) {
-  if (name == "con") node_connection(node_handle(x)) else .subset2(x, name, exact = FALSE)
+  if (name == "con") node_socket_connection(node_handle(x)) else .subset2(x, name, exact = FALSE)
 }
 
 #' @export
 `[[.nodelay_node` <- function(x, i, ...) {
-  if (identical(i, "con")) node_connection(node_handle(x)) else .subset2(x, i, ...)
+  if (identical(i, "con")) node_socket_connection(node_handle(x)) else .subset2(x, i, ...)
 }
 
-# Called by node_connection() in src/bind_node.cpp, which puts another descriptor in the place of
+# Called by node_socket_connection() in src/bind_node.cpp, which puts another descriptor in the place of
 # the one that R opens here.
 open_connection <- function(port) {
   socketConnection("127.0.0.1", port = port, open = "a+b", blocking = TRUE)
 }
 
+# R gives the number of a closed connection to the next one: it may be somebody else's by now.
 close_connection <- function(con) {
-  if (is_open_connection(con)) close(con)
-}
-
-# R gives the number of a closed connection to the next one, so that closing by number alone
-# might hit somebody else's.
-is_open_connection <- function(con) {
-  current <- tryCatch(getConnection(con), error = function(e) NULL)
-  !is.null(current) && identical(attr(current, "conn_id"), attr(con, "conn_id"))
+  if (isConnectionValid(con)) close(con)
 }

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#include <cpp11.hpp>
+
+#include "bind_conditions.h"
+#include "net/free_port.h"
+
+using namespace nodelay;
+
+// One of `ports`, each from 1 to 65535, that can be listened on; NA where there is none.
+[[cpp11::register]] int find_port(cpp11::integers ports, bool is_random) {
+  return entry([&] {
+    const std::vector<std::uint16_t> choices(ports.begin(), ports.end());
+    const auto found = find_free_port(choices, is_random ? PortOrder::random : PortOrder::as_given);
+    return found ? static_cast<int>(*found) : NA_INTEGER;
+  });
+}

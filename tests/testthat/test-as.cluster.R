@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+
+parallel_cluster <- function(workers, frame = parent.frame()) {
+  cl <- parallel::makePSOCKcluster(workers)
+  withr::defer(stopCluster(cl), envir = frame)
+  cl
+}
+
+fake_node <- function(...) structure(list(host = "localhost"), class = c(...))
+
+test_that("a node makes a cluster of its own kind", {
+  expect_s3_class(as.cluster(fake_node("SOCKnode")), c("SOCKcluster", "cluster"), exact = TRUE)
+  expect_s3_class(as.cluster(fake_node("forknode", "SOCK0node")), c("SOCKcluster", "cluster"), exact = TRUE)
+  expect_s3_class(as.cluster(fake_node("RichSOCKnode", "SOCK0node")), c("RichSOCKcluster", "SOCKcluster", "cluster"), exact = TRUE)
+  cl <- local_cluster(2)
+  single <- as.cluster(cl[[2]])
+  expect_s3_class(single, class(cl), exact = TRUE)
+  expect_identical(unlist(clusterCall(single, Sys.getpid)), pids_of(cl)[2])
+})
+
+test_that("a cluster stays as it is", {
+  cl <- local_cluster(1)
+  expect_identical(as.cluster(cl), cl)
+})
+
+test_that("nodelay's clusters make one that does all that they do", {
+  first <- local_cluster(2)
+  second <- local_cluster(1, engine = "base")
+  cl <- c(first, second)
+  expect_s3_class(cl, class(first), exact = TRUE)
+  expect_null(names(cl))
+  expect_identical(unlist(clusterCall(cl, Sys.getpid)), c(pids_of(first), pids_of(second)))
+  expect_identical(clusterApplyLB(cl, 1:9, task(function(i) i^2)), as.list((1:9)^2))
+  expect_identical(as.cluster(list(first, second[[1]])), cl)
+})
+
+test_that("with a cluster of package parallel, functions that wait for each node in turn work", {
+  rich <- local_cluster(2)
+  plain <- parallel_cluster(1)
+  for (cl in list(c(rich, plain), c(plain, rich))) {
+    expect_s3_class(cl, c("SOCKcluster", "cluster"), exact = TRUE)
+    expect_setequal(unlist(clusterCall(cl, Sys.getpid)), c(pids_of(rich), unlist(clusterCall(plain, Sys.getpid))))
+    clusterExport(cl, "shared", list2env(list(shared = 7)))
+    expect_identical(unlist(clusterEvalQ(cl, shared)), c(7, 7, 7))
+    expect_identical(parLapply(cl, 1:7, task(function(i) i)), as.list(1:7))
+  }
+})
+
+test_that("a failed call on nodes of two kinds leaves no stale result on nodelay's", {
+  rich <- local_cluster(2)
+  cl <- c(rich, fake_node("SOCKnode"))
+  expect_error(clusterCall(cl, task(function() "stale")))
+  expect_identical(clusterCall(rich, task(function() "fresh")), list("fresh", "fresh"))
+})
+
+test_that("stopping a cluster of two kinds passes over a worker that is lost", {
+  rich <- local_cluster(1)
+  plain <- parallel::makePSOCKcluster(1)
+  pid <- clusterCall(plain, Sys.getpid)[[1]]
+  tools::pskill(pids_of(rich), tools::SIGKILL)
+  expect_true(wait_until(function() node_state(node_handle(rich[[1]]))$state == "lost"))
+  stopCluster(c(rich, plain))
+  expect_true(wait_until(function() !is_running(pid)))
+})
+
+test_that("joining warns of nodes that appear more than once", {
+  cl <- local_cluster(2)
+  expect_warning(joined <- c(cl, cl[2]), "duplicated nodes.*: #3")
+  expect_length(joined, 3)
+  expect_silent(c(cl[1], cl[2]))
+})
+
+test_that("what is no node makes no cluster", {
+  for (bad in list(1, list(), list(1), NULL, "localhost")) expect_argument_error(as.cluster(bad))
+})
