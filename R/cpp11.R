@@ -56,6 +56,10 @@ node_state <- function(pointer) {
   .Call(`_nodelay_node_state`, pointer)
 }
 
+node_socket_connection <- function(pointer) {
+  .Call(`_nodelay_node_socket_connection`, pointer)
+}
+
 serialized_size <- function(value) {
   .Call(`_nodelay_serialized_size`, value)
 }

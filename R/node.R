@@ -22,9 +22,11 @@ new_node <- function(plan, started) {
 # packages' own functions, such as clusterCall(), with messages of their kind.
 
 #' @exportS3Method parallel::sendData
+#' @exportS3Method snow::sendData
 sendData.nodelay_node <- function(node, data) node_send(node_handle(node), data)
 
 #' @exportS3Method parallel::recvData
+#' @exportS3Method snow::recvData
 recvData.nodelay_node <- function(node) {
   on.exit(give_up_cluster_call()) # an interrupt
   value <- node_receive(node_handle(node))
@@ -33,6 +35,7 @@ recvData.nodelay_node <- function(node) {
 }
 
 #' @exportS3Method parallel::closeNode
+#' @exportS3Method snow::closeNode
 closeNode.nodelay_node <- function(node) {
   nodes_stop(list(node_handle(node)), done_message)
   invisible(NULL)

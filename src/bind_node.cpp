@@ -7,6 +7,7 @@
 
 #include "bind_conditions.h"
 #include "net/poll.h"
+#include "net/substitution.h"
 
 namespace nodelay {
 namespace {
@@ -15,10 +16,36 @@ SEXP handle_tag() {
   return Rf_install("nodelay_node");
 }
 
+// Closes R's connection to a node that nobody can use any more. No error may leave a finalizer.
+void close_connection_silently(SEXP connection) {
+  SEXP name = PROTECT(Rf_mkString("nodelay"));
+  SEXP package = PROTECT(R_FindNamespace(name));
+  SEXP call = PROTECT(Rf_lang2(Rf_install("close_connection"), connection));
+  int has_failed = 0;
+  R_tryEvalSilent(call, package, &has_failed);
+  UNPROTECT(3);
+}
+
 void finalize_handle(SEXP pointer) {
   auto* handle = static_cast<NodeHandle*>(R_ExternalPtrAddr(pointer));
   R_ClearExternalPtr(pointer);
+  if (handle == nullptr) return;
+  if (handle->connection != R_NilValue) close_connection_silently(handle->connection);
   delete handle;
+}
+
+// A connection of R's own whose descriptor is the node's beacon, so that socketSelect() and the
+// like, which take no descriptor and no other kind of connection, tell when a reply waits.
+SEXP make_connection(Node& node) {
+  cpp11::package package("nodelay");
+  Substitution substitution;
+  const cpp11::sexp connection = package["open_connection"](static_cast<int>(substitution.port()));
+  if (node.is_stopped()) {
+    package["close_connection"](connection);
+  } else {
+    substitution.put(node.ready_descriptor());
+  }
+  return connection;
 }
 
 void ensure_running(const NodeHandle& handle) {
@@ -56,15 +83,16 @@ bool is_outcome(SEXP value) {
 
 // The value of a reply; R_UnboundValue where it is not wanted any more.
 SEXP value_of(Node& node, const Reply& reply) {
-  if (reply.ends_call) return unserialize(reply.body);
-  cpp11::sexp value;
+  SEXP value = R_NilValue;  // unprotected, but nothing below allocates
   try {
     value = unserialize(reply.body);
   } catch (...) {
-    node.settle(true);
+    node.release_reply();
+    if (!reply.ends_call) node.settle(true);
     throw;
   }
-  if (!node.settle(is_outcome(value))) return R_UnboundValue;
+  node.release_reply();
+  if (!reply.ends_call && !node.settle(is_outcome(value))) return R_UnboundValue;
   return value;
 }
 
@@ -256,6 +284,9 @@ using namespace nodelay;
       }
       node.stop();
       handle->stopped_at = time_of_day();
+      if (handle->connection != R_NilValue) {
+        cpp11::package("nodelay")["close_connection"](handle->connection);
+      }
       handle->session->advance_departures();
     }
     for (NodeHandle* handle : handles_of(pointers)) handle->session->finish_departures();
@@ -273,5 +304,20 @@ using namespace nodelay;
     return cpp11::writable::list(
         {"state"_nm = state, "pid"_nm = static_cast<int>(node.pid()),
          "text"_nm = node.loss() ? describe(node, *node.loss()) : std::string()});
+  });
+}
+
+// R's own connection to the node, made on first use and kept as long as the node; NULL in
+// another process than the node's.
+[[cpp11::register]] SEXP node_socket_connection(SEXP pointer) {
+  return entry([&]() -> SEXP {
+    NodeHandle* handle = own_handle(pointer);
+    if (handle == nullptr) return R_NilValue;
+    if (handle->connection == R_NilValue) {
+      handle->connection = make_connection(*handle->node);
+    } else if (!handle->node->is_stopped()) {
+      handle->node->ready_descriptor();  // passes over replies that nobody wants
+    }
+    return handle->connection;
   });
 }

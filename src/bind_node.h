@@ -22,6 +22,9 @@ struct NodeHandle {
   double timeout;                    // seconds to wait for a reply
   Encoding encoding;
   std::string stopped_at;  // time of day; empty: not stopped
+  // R's own, see node_socket_connection(); NULL: nobody asked for it. Held here, since R warns of
+  // connections that it closes itself.
+  cpp11::sexp connection = R_NilValue;
 };
 
 /// Makes the external pointer that an R node holds. The node is stopped when it is

@@ -91,12 +91,18 @@ std::optional<Reply> Node::take_reply() {
     if (!message) {
       if (stream_->is_malformed() && !loss_) lose("sent bytes that are not nodelay's protocol");
       if (loss_) forget_calls();
+      update_beacon();
       return std::nullopt;
     }
     if (protocol_ == Protocol::bare) return Reply{*message, std::nullopt};
     if (auto reply = take_framed(*message)) return reply;
   }
   return std::nullopt;
+}
+
+void Node::release_reply() {
+  if (stream_) stream_->release();
+  update_beacon();
 }
 
 // Nothing where the frame is not for the caller.
@@ -149,6 +155,7 @@ bool Node::read_available() {
   if (loss_ || !stream_) return true;
   switch (stream_->fill()) {
     case Stream::Input::some:
+      update_beacon();
       return true;
     case Stream::Input::nothing:
       return false;
@@ -157,6 +164,30 @@ bool Node::read_available() {
       return true;
   }
   return false;
+}
+
+int Node::ready_descriptor() {
+  // A reply that nobody wants would look like one that somebody waits for. (A bare
+  // worker's cannot be told apart here: see Node::settle().)
+  while (protocol_ == Protocol::framed && drop_given_up()) {
+  }
+  if (!beacon_) beacon_.emplace(stream_descriptor(), exit_descriptor());
+  update_beacon();
+  return beacon_->descriptor();
+}
+
+// Drops, or reads towards, the next frame of a call that was given up; false where there
+// is nothing more of that.
+bool Node::drop_given_up() {
+  if (loss_ || calls_.empty() || !calls_.front().is_given_up) return false;
+  const auto message = stream_->next();
+  if (!message) return read_available();
+  take_framed(*message);
+  return true;
+}
+
+void Node::update_beacon() {
+  if (beacon_) beacon_->set_raised(loss_ || (stream_ && stream_->has_next()));
 }
 
 void Node::wait(TimePoint slice_end) {
@@ -218,6 +249,7 @@ void Node::lose(std::string reason) {
   loss_->last_lines = log_.last_lines();
   loss_->was_in_call = num_wanted_ > 0;
   if (stream_) stream_->close();  // what has been read stays there to be taken
+  update_beacon();
   if (!loss_->exit && session_->is_owner()) session_->depart(std::move(process_));
 }
 
@@ -237,6 +269,7 @@ void Node::stop() {
     }
   }
   if (stream_) stream_->close();
+  beacon_.reset();
   if (is_owner && process_.pid() != 0 && !process_.poll_exit()) {
     session_->depart(std::move(process_));
   }

@@ -12,6 +12,7 @@
 #include "cluster/session.h"
 #include "launch/output_log.h"
 #include "launch/process.h"
+#include "net/beacon.h"
 #include "net/spin_budget.h"
 #include "net/stream.h"
 
@@ -88,6 +89,9 @@ class Node {
   /// oldest call. Returns false where that call was given up: drop the value.
   bool settle(bool ends_call);
 
+  /// The caller is done with the body of the last reply: gives back its memory.
+  void release_reply();
+
   /// Waits until something has been read, the worker is lost, a signal has arrived or
   /// `slice_end` has come.
   void wait(TimePoint slice_end);
@@ -121,6 +125,11 @@ class Node {
   short events() const { return stream_ && stream_->has_output() ? POLLIN | POLLOUT : POLLIN; }
   int exit_descriptor() const { return process_.exit_descriptor(); }
 
+  /// For a poll by those who know of nothing but descriptors: readable while a reply has
+  /// come, whole or in part, and for good once the worker is lost. Made on first use;
+  /// nothing can be read from it. Not of a stopped node. Throws Error(system).
+  int ready_descriptor();
+
   /// Marks the node as lost for a reason found outside, such as a time limit.
   void lose(std::string reason);
 
@@ -132,7 +141,9 @@ class Node {
 
   std::optional<Reply> take_framed(Bytes message);
   void take_hello(Bytes body);
+  bool drop_given_up();
   void drop_front_call();
+  void update_beacon();
   void forget_calls();
   void lose_peer();
   void break_off(std::string reason);
@@ -148,6 +159,7 @@ class Node {
   std::size_t num_wanted_ = 0;  // of calls_, not given up
   std::uint64_t last_request_ = 0;
   SpinBudget spin_;
+  std::optional<Beacon> beacon_;  // none: nobody asked for it
   std::optional<Loss> loss_;
   bool is_stopped_ = false;
 };

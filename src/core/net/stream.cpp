@@ -117,6 +117,12 @@ std::optional<Bytes> Stream::next() {
   return std::nullopt;
 }
 
+bool Stream::has_next() {
+  drop_taken();
+  if (is_malformed_) return true;
+  return !input_.empty() && splitter_->look(input_.bytes()) != Splitter::State::partial;
+}
+
 void Stream::drop_taken() {
   if (taken_bytes_ == 0) return;
   splitter_->next();

@@ -50,6 +50,11 @@ class Stream {
   /// Gives back the memory of the message that next() returned.
   void release() { drop_taken(); }
 
+  /// True where next() would return a message or find malformed bytes: they have left the
+  /// kernel, so no poll of descriptor() tells of them. As next() does, gives back the
+  /// memory of the message before.
+  bool has_next();
+
   bool has_output() const { return !outbox_.empty(); }
 
   /// True where part of a message was read when the peer closed.
