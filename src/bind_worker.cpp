@@ -301,7 +301,7 @@ using namespace nodelay;
   entry([&] {
     Worker& worker = worker_of(pointer);
     const auto body = serialize(value, Encoding::native);
-    worker.watch.end_call();
+    if (worker.watch.end_call()) take_pending_interrupt();
     worker.link.send(FrameKind::event, worker.request, body);
     worker.watch.begin_call(worker.request);
   });

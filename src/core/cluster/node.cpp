@@ -237,8 +237,9 @@ void Node::lose_peer() {
   }
   // Its last replies may not have been read yet.
   while (stream_ && stream_->fill() == Stream::Input::some) continue;
-  const auto& exit = process_.poll_exit();
-  lose(exit ? describe(*exit) : "closed its connection");
+  if (const auto& exit = process_.poll_exit()) return lose(describe(*exit));
+  const bool is_cut = stream_ && stream_->has_partial_input();
+  lose(is_cut ? "closed its connection in the middle of a message" : "closed its connection");
 }
 
 void Node::lose(std::string reason) {
