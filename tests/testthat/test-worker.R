@@ -68,7 +68,7 @@ test_that("stopCluster() returns the same as parallel's, and may be called twice
   expect_identical(withVisible(stopCluster(cl)), list(value = NULL, visible = FALSE))
   expect_silent(stopCluster(cl))
   expect_error(clusterCall(cl, identity, 1), "was stopped at [0-9:]{8}", class = "nodelay_error_stopped")
-  expect_output(print(cl), "Stopped: #1", fixed = TRUE)
+  expect_output(print(cl), "1 node (#1) has a broken connection (ERROR: stopped)", fixed = TRUE)
 })
 
 test_that("a stopped worker leaves no temporary folder", {
