@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 skip_if_not_installed("foreach")
 
-`%dopar%` <- function(...) foreach::`%dopar%`(...)
+`%dopar%` <- foreach::`%dopar%`
 
 backends <- list(
   doParallel = function(cl) doParallel::registerDoParallel(cl),
