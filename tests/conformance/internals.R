@@ -23,3 +23,8 @@ availableCoresPBS <- local(function() NULL)
 availableCoresPJM <- local(function() NULL)
 availableCoresSGE <- local(function() NULL)
 availableCoresSlurm <- local(function() NULL)
+
+# The tests empty the cache of this one, too.
+if (is.function(availableConnections)) {
+  environment(availableConnections) <- new.env(parent = environment(availableConnections))
+}
