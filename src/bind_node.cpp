@@ -167,6 +167,12 @@ NodeHandle& handle_of(SEXP pointer) {
   return *handle;
 }
 
+void say_farewell(Node& node, SEXP farewell, Encoding encoding) {
+  if (node.is_stopped() || node.loss() || node.protocol() != Protocol::bare) return;
+  node.post(serialize(farewell, encoding), false);
+  node.send(Clock::now());
+}
+
 SEXP list_element(SEXP list, const char* name) {
   const SEXP names = Rf_getAttrib(list, R_NamesSymbol);
   if (TYPEOF(list) != VECSXP || TYPEOF(names) != STRSXP) return R_NilValue;
@@ -250,16 +256,19 @@ using namespace nodelay;
     for (NodeHandle* handle : handles_of(pointers)) {
       Node& node = *handle->node;
       if (node.is_stopped()) continue;
-      if (!node.loss() && node.protocol() == Protocol::bare) {
-        node.post(serialize(farewell, handle->encoding), false);
-        node.send(Clock::now());
-      }
+      say_farewell(node, farewell, handle->encoding);
       node.stop();
       handle->stopped_at = time_of_day();
       handle->session->advance_departures();
     }
     for (NodeHandle* handle : handles_of(pointers)) handle->session->finish_departures();
   });
+}
+
+// The node's worker runs on this machine and leaves its temporary folder to this process
+// where it is killed.
+[[cpp11::register]] void node_own_folder(SEXP pointer, std::string path) {
+  entry([&] { handle_of(pointer).node->set_temporary_folder(TemporaryFolder(path)); });
 }
 
 // A list: state ("running", "lost" or "stopped"), pid, and text of a loss.

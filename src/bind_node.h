@@ -33,6 +33,10 @@ SEXP make_handle(std::unique_ptr<NodeHandle> handle);
 /// node's handle.
 NodeHandle& handle_of(SEXP pointer);
 
+/// Tells a base-R worker to end, by the message `farewell`; a nodelay worker is told by
+/// Node::stop().
+void say_farewell(Node& node, SEXP farewell, Encoding encoding);
+
 /// A list's element `name`, R_NilValue where there is none. Allocates nothing.
 SEXP list_element(SEXP list, const char* name);
 
