@@ -56,6 +56,10 @@ nodes_stop <- function(pointers, farewell) {
   invisible(.Call(`_nodelay_nodes_stop`, pointers, farewell))
 }
 
+handle_plan <- function(pointer) {
+  .Call(`_nodelay_handle_plan`, pointer)
+}
+
 node_own_folder <- function(pointer, path) {
   invisible(.Call(`_nodelay_node_own_folder`, pointer, path))
 }

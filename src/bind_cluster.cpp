@@ -380,7 +380,7 @@ using namespace nodelay;
       handle->session = session;
       handle->timeout = element<double>(plan, "timeout");
       handle->encoding = encoding_of(plan);
-      const cpp11::sexp pointer = make_handle(std::move(handle));
+      const cpp11::sexp pointer = make_handle(std::move(handle), plan);
       const cpp11::sexp reply = unserialize(startup->set_up_reply(i).bytes());
       results.push_back(cpp11::writable::list({"handle"_nm = pointer, "pid"_nm = pid,
                                                "engine"_nm = engine, "reply"_nm = reply,

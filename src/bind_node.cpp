@@ -138,9 +138,12 @@ void wait_for_any(const std::vector<NodeHandle*>& handles) {
 
 }  // namespace
 
-SEXP make_handle(std::unique_ptr<NodeHandle> handle) {
+SEXP make_handle(std::unique_ptr<NodeHandle> handle, SEXP plan) {
   return cpp11::unwind_protect([&] {
     const SEXP pointer = PROTECT(R_MakeExternalPtr(nullptr, handle_tag(), R_NilValue));
+    // A weak reference, since what that refers to is not serialized with a node, and may
+    // itself refer to the node without keeping it from being collected.
+    R_SetExternalPtrProtected(pointer, R_MakeWeakRef(pointer, plan, R_NilValue, FALSE));
     R_RegisterCFinalizerEx(pointer, finalize_handle, FALSE);
     R_SetExternalPtrAddr(pointer, handle.release());
     UNPROTECT(1);
@@ -262,6 +265,14 @@ using namespace nodelay;
       handle->session->advance_departures();
     }
     for (NodeHandle* handle : handles_of(pointers)) handle->session->finish_departures();
+  });
+}
+
+// The plan that the node was started from, see node_plan() in R/makeNodePSOCK.R.
+[[cpp11::register]] SEXP handle_plan(SEXP pointer) {
+  return entry([&] {
+    handle_of(pointer);
+    return R_WeakRefValue(R_ExternalPtrProtected(pointer));
   });
 }
 

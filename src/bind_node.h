@@ -24,9 +24,10 @@ struct NodeHandle {
   std::string stopped_at;  // time of day; empty: not stopped
 };
 
-/// Makes the external pointer that an R node holds. The node is stopped when it is
-/// garbage collected. The caller protects it.
-SEXP make_handle(std::unique_ptr<NodeHandle> handle);
+/// Makes the external pointer that an R node holds, with the plan that the node was started
+/// from (see handle_plan()). The node is stopped when it is garbage collected. The caller
+/// protects it.
+SEXP make_handle(std::unique_ptr<NodeHandle> handle, SEXP plan);
 
 /// What `pointer` points to. Throws Error(stopped) where that was in another session, or
 /// in the process that this one was forked from, and Error(argument) where it is no

@@ -108,6 +108,13 @@ extern "C" SEXP _nodelay_nodes_stop(SEXP pointers, SEXP farewell) {
   END_CPP11
 }
 // bind_node.cpp
+SEXP handle_plan(SEXP pointer);
+extern "C" SEXP _nodelay_handle_plan(SEXP pointer) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(handle_plan(cpp11::as_cpp<cpp11::decay_t<SEXP>>(pointer)));
+  END_CPP11
+}
+// bind_node.cpp
 void node_own_folder(SEXP pointer, std::string path);
 extern "C" SEXP _nodelay_node_own_folder(SEXP pointer, SEXP path) {
   BEGIN_CPP11
@@ -170,6 +177,7 @@ extern "C" {
 static const R_CallMethodDef CallEntries[] = {
     {"_nodelay_core_count",         (DL_FUNC) &_nodelay_core_count,         1},
     {"_nodelay_find_port",          (DL_FUNC) &_nodelay_find_port,          2},
+    {"_nodelay_handle_plan",        (DL_FUNC) &_nodelay_handle_plan,        1},
     {"_nodelay_job_hosts",          (DL_FUNC) &_nodelay_job_hosts,          1},
     {"_nodelay_load_averages",      (DL_FUNC) &_nodelay_load_averages,      0},
     {"_nodelay_node_command",       (DL_FUNC) &_nodelay_node_command,       2},
