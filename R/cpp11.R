@@ -8,6 +8,10 @@ session_new <- function() {
   .Call(`_nodelay_session_new`)
 }
 
+session_close <- function(pointer, farewell) {
+  invisible(.Call(`_nodelay_session_close`, pointer, farewell))
+}
+
 node_command <- function(plan, port) {
   .Call(`_nodelay_node_command`, plan, port)
 }
@@ -50,6 +54,14 @@ nodes_give_up <- function(pointers) {
 
 nodes_stop <- function(pointers, farewell) {
   invisible(.Call(`_nodelay_nodes_stop`, pointers, farewell))
+}
+
+handle_plan <- function(pointer) {
+  .Call(`_nodelay_handle_plan`, pointer)
+}
+
+node_own_folder <- function(pointer, path) {
+  invisible(.Call(`_nodelay_node_own_folder`, pointer, path))
 }
 
 node_state <- function(pointer) {

@@ -9,13 +9,20 @@ new_node <- function(plan, started) {
   host <- structure(plan$host, localhost = plan$localhost)
   log <- plan$remote$log
   node <- list(host = host, rank = plan$rank, rshlogfile = if (isTRUE(nzchar(log))) log)
-  if (plan$validate) node$session_info <- started$reply$value
+  set_up <- started$reply$value
+  if (plan$validate) node$session_info <- set_up
+  if (plan$localhost && started$pid > 0L) own_temporary_folder(started$handle, set_up$tempdir)
   base_class <- if (plan$useXDR) "SOCKnode" else "SOCK0node"
   structure(
     node,
     handle = started$handle, pid = started$pid, engine = started$engine, port = started$port,
     class = c("nodelay_node", "RichSOCKnode", base_class)
   )
+}
+
+# A worker's own, not one that R was told to share.
+own_temporary_folder <- function(handle, path) {
+  if (is.character(path) && path != tempdir()) node_own_folder(handle, path)
 }
 
 # The S3 methods by which parallel and snow speak to a node. They are called by those

@@ -166,9 +166,12 @@ void wait_for_any(const std::vector<NodeHandle*>& handles) {
 
 }  // namespace
 
-SEXP make_handle(std::unique_ptr<NodeHandle> handle) {
+SEXP make_handle(std::unique_ptr<NodeHandle> handle, SEXP plan) {
   return cpp11::unwind_protect([&] {
     const SEXP pointer = PROTECT(R_MakeExternalPtr(nullptr, handle_tag(), R_NilValue));
+    // A weak reference, since what that refers to is not serialized with a node, and may
+    // itself refer to the node without keeping it from being collected.
+    R_SetExternalPtrProtected(pointer, R_MakeWeakRef(pointer, plan, R_NilValue, FALSE));
     R_RegisterCFinalizerEx(pointer, finalize_handle, FALSE);
     R_SetExternalPtrAddr(pointer, handle.release());
     UNPROTECT(1);
@@ -193,6 +196,12 @@ NodeHandle& handle_of(SEXP pointer) {
                     "made.");
   }
   return *handle;
+}
+
+void say_farewell(Node& node, SEXP farewell, Encoding encoding) {
+  if (node.is_stopped() || node.loss() || node.protocol() != Protocol::bare) return;
+  node.post(serialize(farewell, encoding), false);
+  node.send(Clock::now());
 }
 
 SEXP list_element(SEXP list, const char* name) {
@@ -278,10 +287,7 @@ using namespace nodelay;
     for (NodeHandle* handle : handles_of(pointers)) {
       Node& node = *handle->node;
       if (node.is_stopped()) continue;
-      if (!node.loss() && node.protocol() == Protocol::bare) {
-        node.post(serialize(farewell, handle->encoding), false);
-        node.send(Clock::now());
-      }
+      say_farewell(node, farewell, handle->encoding);
       node.stop();
       handle->stopped_at = time_of_day();
       if (handle->connection != R_NilValue) {
@@ -291,6 +297,20 @@ using namespace nodelay;
     }
     for (NodeHandle* handle : handles_of(pointers)) handle->session->finish_departures();
   });
+}
+
+// The plan that the node was started from, see node_plan() in R/makeNodePSOCK.R.
+[[cpp11::register]] SEXP handle_plan(SEXP pointer) {
+  return entry([&] {
+    handle_of(pointer);
+    return R_WeakRefValue(R_ExternalPtrProtected(pointer));
+  });
+}
+
+// The node's worker runs on this machine and leaves its temporary folder to this process
+// where it is killed.
+[[cpp11::register]] void node_own_folder(SEXP pointer, std::string path) {
+  entry([&] { handle_of(pointer).node->set_temporary_folder(TemporaryFolder(path)); });
 }
 
 // A list: state ("running", "lost" or "stopped"), pid, and text of a loss.

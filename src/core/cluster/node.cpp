@@ -30,11 +30,14 @@ std::shared_ptr<const Buffer> hello_body() {
 }  // namespace
 
 Node::Node(std::shared_ptr<Session> session, NodeIdentity identity)
-    : session_(std::move(session)), identity_(std::move(identity)) {}
+    : session_(std::move(session)), identity_(std::move(identity)) {
+  session_->enter(*this);
+}
 
 Node::~Node() {
-  stop();
+  stop_abruptly();
   forget_calls();
+  session_->leave(*this);
 }
 
 void Node::set_process(Process process, OutputLog log) {
@@ -251,7 +254,16 @@ void Node::lose(std::string reason) {
   loss_->was_in_call = num_wanted_ > 0;
   if (stream_) stream_->close();  // what has been read stays there to be taken
   update_beacon();
-  if (!loss_->exit && session_->is_owner()) session_->depart(std::move(process_));
+  let_process_go(Departure::Patience::usual);
+}
+
+void Node::let_process_go(Departure::Patience patience) {
+  if (process_.pid() == 0 || !session_->is_owner()) return;
+  if (process_.poll_exit()) {
+    folder_ = {};
+  } else {
+    session_->depart({std::move(process_), std::move(folder_), patience, Clock::now()});
+  }
 }
 
 // The worker broke the protocol: what else it sent is not taken either.
@@ -261,19 +273,23 @@ void Node::break_off(std::string reason) {
 }
 
 void Node::stop() {
+  stop_with(Departure::Patience::usual);
+}
+
+void Node::stop_abruptly() {
+  const bool will_notice = protocol_ == Protocol::framed || calls_.empty();
+  stop_with(will_notice ? Departure::Patience::usual : Departure::Patience::none);
+}
+
+void Node::stop_with(Departure::Patience patience) {
   if (std::exchange(is_stopped_, true)) return;
-  const bool is_owner = session_->is_owner();
-  if (stream_ && !loss_ && is_owner) {
-    if (protocol_ == Protocol::framed) {
-      stream_->post({FrameHeader{FrameKind::bye, 0, 0, 0}, nullptr});
-      stream_->flush();  // where it does not go out, the end of the stream says the same
-    }
+  if (stream_ && !loss_ && protocol_ == Protocol::framed && session_->is_owner()) {
+    stream_->post({FrameHeader{FrameKind::bye, 0, 0, 0}, nullptr});
+    stream_->flush();  // where it does not go out, the end of the stream says the same
   }
   if (stream_) stream_->close();
   beacon_.reset();
-  if (is_owner && process_.pid() != 0 && !process_.poll_exit()) {
-    session_->depart(std::move(process_));
-  }
+  let_process_go(patience);
 }
 
 std::string name_of(const Node& node) {

@@ -12,6 +12,7 @@
 #include "cluster/session.h"
 #include "launch/output_log.h"
 #include "launch/process.h"
+#include "launch/temporary_folder.h"
 #include "net/beacon.h"
 #include "net/spin_budget.h"
 #include "net/stream.h"
@@ -68,6 +69,9 @@ class Node {
   /// started by hand has no process here.
   void set_process(Process process, OutputLog log);
 
+  /// The worker's temporary folder, removed once its process has ended.
+  void set_temporary_folder(TemporaryFolder folder) { folder_ = std::move(folder); }
+
   /// The stream to the worker is there; to a framed worker a hello goes first.
   void set_stream(Descriptor connection, Protocol protocol);
   bool has_stream() const { return stream_.has_value(); }
@@ -117,6 +121,11 @@ class Node {
   /// Sends the end of the conversation, closes the stream and hands the process to the
   /// session's departures. Does nothing the second time.
   void stop();
+
+  /// The same where nobody may come back to see the worker off, as when a node is
+  /// destroyed: a busy base-R worker, which does not notice, is interrupted at once.
+  void stop_abruptly();
+
   bool is_stopped() const { return is_stopped_; }
 
   /// For a poll over many nodes: the stream's descriptor (-1: none) with the events to
@@ -147,10 +156,13 @@ class Node {
   void forget_calls();
   void lose_peer();
   void break_off(std::string reason);
+  void stop_with(Departure::Patience patience);
+  void let_process_go(Departure::Patience patience);
 
   std::shared_ptr<Session> session_;  // shared: see Session
   NodeIdentity identity_;
   Protocol protocol_ = Protocol::framed;
+  TemporaryFolder folder_;  // before the process, which it outlives
   Process process_;
   pid_t pid_ = 0;
   OutputLog log_;
