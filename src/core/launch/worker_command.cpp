@@ -54,12 +54,14 @@ std::string command_text(const WorkerCommand& command, Shell shell) {
   std::vector<std::string> parts;
   const bool needs_variable = command.default_packages && !command.is_rscript;
   if (needs_variable && shell != Shell::windows) parts.push_back(packages_variable(command));
-  auto word = command.program.begin();
-  for (; word != command.program.end() && !assigned_name(word->text).empty(); ++word) {
-    parts.push_back(word_text(*word, shell));  // in front of nice, which would run them
+  if (command.niceness > 0) {
+    parts.push_back("nice -n " + std::to_string(command.niceness));
+    // It would take an assignment for the program.
+    if (!command.program.empty() && !assigned_name(command.program[0].text).empty()) {
+      parts.emplace_back("env");
+    }
   }
-  if (command.niceness > 0) parts.push_back("nice -n " + std::to_string(command.niceness));
-  for (; word != command.program.end(); ++word) parts.push_back(word_text(*word, shell));
+  for (const Word& word : command.program) parts.push_back(word_text(word, shell));
   parts.insert(parts.end(), command.arguments_before.begin(), command.arguments_before.end());
   if (needs_variable && shell == Shell::windows) parts.push_back(packages_variable(command));
   if (command.default_packages && command.is_rscript) {
