@@ -20,10 +20,12 @@ command_plan <- function(rscript, homogeneous, rscript_args, rscript_call, defau
 
 runs_own_loop <- function(arguments) any(grepl("parallel:::[.](slave|work)RSOCK[(][)]", arguments))
 
+# Tells a reader of ps what the worker is for: a text of the user's own, or who started it.
 label_code <- function() {
   label <- setting("makeNodePSOCK.rscript_label", NULL)
-  if (is.null(label) || identical(label, "FALSE")) return(NULL)
-  paste0("#label=", if (identical(label, "TRUE")) "nodelay" else label)
+  if (is.null(label) || label %in% c(NA, "", "FALSE")) return(NULL)
+  if (label == "TRUE") label <- paste("nodelay", Sys.getpid(), Sys.info()[["nodename"]], Sys.info()[["user"]], sep = ":")
+  paste0("#label=", label)
 }
 
 # What the worker's command line tells a reader of ps about its origin.
@@ -35,27 +37,37 @@ calls_code <- function() {
 
 # How a command gets to another machine.
 remote_plan <- function(host, rshcmd, rshopts, user, revtunnel, rshlogfile, is_only_shown) {
+  is_function <- is.function(rshcmd)
+  shell <- if (is_function) list(kind = "function") else as_remote_shell(rshcmd, is_only_shown)
+  has_tunnel <- shell$kind %in% c("ssh", "putty-plink")
   rshopts <- as_words(rshopts, "rshopts")
-  shell <- as_remote_shell(rshcmd, rshopts, host, is_only_shown)
   if (!is.null(user)) user <- as_word(user, "user")
   revtunnel <- as_tristate(revtunnel, "revtunnel")
+  at <- if (has_tunnel) host_and_port(host) else list(host = as.character(host), port = 0L)
   list(
-    program = shell$program, is_raw = shell$is_raw, log = as_log_file(rshlogfile),
-    tunnel = if (is.na(revtunnel)) shell$is_ssh else revtunnel, tunnel_end = "localhost",
-    user = if (is.null(user) || user == "*") "" else user, options = if (shell$is_function) character() else rshopts
+    host = at$host, program = as.character(shell$program), is_raw = rep(FALSE, length(shell$program)),
+    call = if (is_function) function(options) as_word(rshcmd(rshopts = options, worker = as.character(host)), "value of rshcmd()"),
+    log = as_log_file(rshlogfile), log_option = if (shell$kind == "putty-plink") "-sshlog" else "-E",
+    tunnel = if (is.na(revtunnel)) has_tunnel else revtunnel, tunnel_end = "localhost",
+    user = if (is.null(user) || user == "*") "" else user,
+    options = c(if (at$port > 0L) c(if (shell$kind == "ssh") "-p" else "-P", at$port), rshopts, shell$before_host),
+    # srun runs words, not a text for a shell.
+    outer_shell = if (shell$kind == "srun") "none" else "sh"
   )
 }
 
 show_command <- function(plan, port) {
   texts <- node_command(plan, port)
-  announce_command(plan, texts$worker, texts$remote_shell, texts$whole, "<secret>")
+  token <- if (plan$greeting == "unknown") "" else "<secret>"
+  announce_command(plan, texts$worker, texts$remote_shell, texts$whole, token)
 }
 
 # Tells what to run by hand. `token`: what the worker has to know.
 announce_command <- function(plan, worker, remote_shell, whole, token) {
   if (plan$quiet) return(invisible())
   if (nzchar(token)) {
-    worker <- paste0("NODELAY_TOKEN=", token, " ", worker)
+    set <- if (plan$inner_shell == "cmd") "set \"NODELAY_TOKEN=%s\" && %s" else "NODELAY_TOKEN=%s %s"
+    worker <- sprintf(set, token, worker)
     whole <- paste("echo", token, "|", whole)
   }
   cat(strrep("-", 70L), "\n", sep = "")

@@ -7,8 +7,8 @@
 #'   its host name and the aliases of that in `/etc/hosts`) start a local worker; attribute
 #'   `localhost`, `TRUE` or `FALSE`, decides otherwise. Any other name is reached by `rshcmd`. What
 #'   `action = "options"` returned is launched.
-#' @param master Name of this machine as the worker sees it, a string. `NULL`: `"localhost"` for local workers
-#'   and through a tunnel, else the host name.
+#' @param master Name of this machine as the worker sees it, a string. `NULL`: `"localhost"` for local workers,
+#'   else the host name. Through a tunnel, `"localhost"` in any case.
 #' @param port Port to listen on, where the worker connects over TCP: an integer in 1 to
 #'   65535, several of which a random free one is taken, or `"auto"` or `"random"`, which mean
 #'   the environment variable `R_PARALLEL_PORT` where that is set to a number, else a random
@@ -41,7 +41,8 @@
 #' @param rscript_libs Character vector of library paths of the worker; `"*"` stands for
 #'   those that it has by itself. `NULL`: no change.
 #' @param rscript_sh How the command is quoted, one or two of `"auto"`, `"sh"`, `"cmd"` (Windows) and `"none"`: for the
-#'   shell that runs `Rscript`, and for the one that hands the whole command to another machine.
+#'   shell that runs `Rscript`, and for the one that hands the whole command to another machine
+#'   (`"auto"`: `"sh"`, but `"none"` for srun).
 #' @param default_packages Character vector of the packages that the worker attaches at its
 #'   start; `"*"` stands for `getOption("defaultPackages")`, `NULL` for what R attaches by itself.
 #' @param methods Logical: is \pkg{methods} among the default packages?
@@ -55,8 +56,11 @@
 #'   standard error are kept in memory, to be shown when the worker ends unexpectedly.
 #' @param renice Positive integer: how much lower the worker's priority is. `NA`: not at all.
 #' @param rshcmd The program that runs a command on another machine: a character vector of the program
-#'   and its first arguments, each quoted; `"<ssh>"` or `NULL` for ssh; or a function of `rshopts` and
-#'   `worker` that returns one string.
+#'   and its first arguments, each quoted; a function of `rshopts`, all options in one string, and
+#'   `worker` that returns the text in front of the command, a string; or one or more types, of which the first
+#'   that is there is used: `"<ssh>"`, as `NULL` does; `"<putty-plink>"`; within a job, the scheduler's own
+#'   `"<srun>"` (Slurm), `"<qrsh>"` (Grid Engine) or `"<pjrsh>"` (Fujitsu), or `"<hpc>"` for that of the
+#'   scheduler whose job this is. A name such as `"n1:2200"` gives ssh the port 2200.
 #' @param user User name on the other machine, a string; `NULL`: ssh's own choice.
 #' @param revtunnel Logical: does the worker connect through a reverse tunnel that `rshcmd` opens (option
 #'   `-R`)? `NA`: with ssh yes, with other programs no; those connect to `master` directly.
@@ -83,7 +87,7 @@
 #' @details
 #' The defaults come from the R options `parallelly.makeNodePSOCK.<argument>`, else
 #' `future.makeNodePSOCK.<argument>`, for `connectTimeout`, `timeout`, `socketOptions`, `useXDR`,
-#' `rshcmd`, `rshopts`, `setup_strategy`, `calls`, `tries`, `tries.delay` and `validate`. When nodelay is loaded these are
+#' `rshcmd`, `rshopts`, `rscript_call`, `setup_strategy`, `calls`, `tries`, `tries.delay` and `validate`. When nodelay is loaded these are
 #' set, where they are not, from the environment variables
 #' `R_PARALLELLY_MAKENODEPSOCK_<ARGUMENT>`, else `R_FUTURE_MAKENODEPSOCK_<ARGUMENT>`.
 #'
@@ -110,8 +114,9 @@
 makeNodePSOCK <- function(worker = setting("localhost.hostname", "localhost"), master = NULL, port = c("auto", "random"),
                           connectTimeout = setting("makeNodePSOCK.connectTimeout", 120),
                           timeout = setting("makeNodePSOCK.timeout", 30 * 24 * 3600),
-                          rscript = NULL, homogeneous = NULL, rscript_args = NULL, rscript_call = NULL, rscript_envs = NULL,
-                          rscript_libs = NULL, rscript_startup = NULL, rscript_sh = c("auto", "cmd", "sh", "none"),
+                          rscript = NULL, homogeneous = NULL, rscript_args = NULL,
+                          rscript_call = setting("makeNodePSOCK.rscript_call", NULL), rscript_envs = NULL, rscript_libs = NULL,
+                          rscript_startup = NULL, rscript_sh = c("auto", "cmd", "sh", "none"),
                           default_packages = c("datasets", "utils", "grDevices", "graphics", "stats", if (methods) "methods"),
                           methods = TRUE,
                           socketOptions = setting("makeNodePSOCK.socketOptions", "no-delay"),
@@ -142,7 +147,7 @@ makeNodePSOCK <- function(worker = setting("localhost.hostname", "localhost"), m
   if (plan$dryrun) invisible(node) else node
 }
 
-# Checks everything that makes up one worker; what src/bind_cluster.cpp takes.
+# Checks everything that makes up one worker; what src/bind_cluster.cpp and src/bind_command.cpp take.
 node_plan <- function(worker, master, timeout, rscript, homogeneous, rscript_args, rscript_call, rscript_envs, rscript_libs,
                       rscript_startup, rscript_sh, default_packages, socketOptions, useXDR, outfile, renice, rshcmd, user,
                       revtunnel, rshlogfile, rshopts, rank, manual, dryrun, quiet, setup_strategy, calls, connectTimeout,
@@ -154,12 +159,13 @@ node_plan <- function(worker, master, timeout, rscript, homogeneous, rscript_arg
   rank <- as_count(rank, "rank")
   remote <- if (!is_local) remote_plan(host, rshcmd, rshopts, user, revtunnel, rshlogfile, manual || dryrun)
   tunnel <- isTRUE(remote$tunnel)
-  master <- as_master(master, if (is_local || tunnel) "localhost" else Sys.info()[["nodename"]])
+  master <- as_master(master, if (is_local) "localhost" else Sys.info()[["nodename"]])
+  if (tunnel) master <- "localhost" # its near end
   homogeneous <- as_homogeneous(homogeneous, host, master, tunnel)
   command <- command_plan(rscript, homogeneous, rscript_args, rscript_call, default_packages, renice, calls)
   command["socketOptions"] <- list(as_socket_options(socketOptions))
   way <- way_of_talking(engine, transport, is_local && !manual && !dryrun, command)
-  shells <- as_shells(rscript_sh)
+  shells <- as_shells(rscript_sh, if (is_local) "sh" else remote$outer_shell)
   variables <- as_environment_variables(rscript_envs)
   validate <- is_flag(validate, "validate")
   setup_strategy <- as_choice(setup_strategy, "setup_strategy", c("parallel", "sequential"))

@@ -7,6 +7,7 @@
 #include "bind_serialization.h"
 #include "cluster/startup.h"
 #include "launch/environment.h"
+#include "launch/output_log.h"
 
 using namespace cpp11::literals;
 
@@ -73,7 +74,9 @@ NodePlan make_plan(const cpp11::list& plan) {
   NodePlan result;
   result.rank = element<int>(plan, "rank");
   result.host = element<std::string>(plan, "host");
-  result.is_remote = list_element(plan, "remote") != R_NilValue;
+  const SEXP remote = list_element(plan, "remote");
+  result.is_remote = remote != R_NilValue;
+  if (result.is_remote) result.remote_log_path = element<std::string>(cpp11::list(remote), "log");
   result.notices_end = element<std::string>(plan, "engine") == "native";
   result.greeting = greeting_of(plan);
   result.has_no_delay = element<bool>(plan, "no_delay");
@@ -106,6 +109,8 @@ std::string start_failed_text(const Startup& startup, std::size_t num_workers) {
   }
   if (!identity.command.empty()) text += "\nCommand: " + identity.command;
   if (!loss.last_lines.empty()) text += "\nThe last lines it wrote:\n" + loss.last_lines;
+  const std::string& log = startup.failed_plan().remote_log_path;
+  if (!log.empty()) text += "\nThe last lines of '" + log + "':\n" + last_lines_of(log);
   return text;
 }
 

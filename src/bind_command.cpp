@@ -41,7 +41,6 @@ class CommandBuilder {
   explicit CommandBuilder(const cpp11::list& plan)
       : engine_(element<std::string>(plan, "engine")),
         library_(element<std::string>(plan, "library")),
-        host_(element<std::string>(plan, "host")),
         inner_(shell_named(element<std::string>(plan, "inner_shell"))),
         outer_(shell_named(element<std::string>(plan, "outer_shell"))),
         port_offset_(element<int>(plan, "port_offset")),
@@ -67,13 +66,14 @@ class CommandBuilder {
 
   CommandTexts texts(std::uint16_t port) const {
     CommandTexts result;
-    result.worker = command_text(command(port), inner_);
+    const WorkerCommand worker = command(port);
+    result.worker = command_text(worker, inner_);
     result.whole = result.worker;
     if (!remote_) return result;
-    RemoteShell shell = *remote_;
-    if (shell.tunnel) shell.tunnel->remote_port = far_port(port);
-    result.remote_shell = remote_shell_text(shell, port) + " " + shell_quoted(host_);
-    result.whole = result.remote_shell + " " + quoted(result.worker, outer_);
+    // What runs the words itself knows no assignments.
+    if (outer_ == Shell::none && begins_with_assignment(worker)) result.whole.insert(0, "env ");
+    result.remote_shell = remote_shell(port);
+    result.whole = result.remote_shell + " " + quoted(result.whole, outer_);
     return result;
   }
 
@@ -101,11 +101,25 @@ class CommandBuilder {
     remote_.emplace();
     remote_->program = words(list);
     remote_->log_path = element<std::string>(list, "log");
+    remote_->log_option = element<std::string>(list, "log_option");
+    remote_host_ = element<std::string>(list, "host");
+    remote_call_ = list_element(list, "call");
     remote_->user = element<std::string>(list, "user");
     remote_->options = element<std::vector<std::string>>(list, "options");
     if (element<bool>(list, "tunnel")) {
       remote_->tunnel = RemoteShell::Tunnel{0, element<std::string>(list, "tunnel_end")};
     }
+  }
+
+  // The text in front of the command for another machine, with that machine's name.
+  std::string remote_shell(std::uint16_t port) const {
+    RemoteShell shell = *remote_;
+    if (shell.tunnel) shell.tunnel->remote_port = far_port(port);
+    if (remote_call_ == R_NilValue) {
+      return remote_shell_text(shell, port) + " " + shell_quoted(remote_host_);
+    }
+    const cpp11::function user_function(remote_call_);
+    return cpp11::as_cpp<std::string>(user_function(remote_options_text(shell, port)));
   }
 
   // Where the worker connects to: through a tunnel each has a port of its own at the far end.
@@ -147,7 +161,6 @@ class CommandBuilder {
 
   std::string engine_;
   std::string library_;
-  std::string host_;
   Shell inner_;
   Shell outer_;
   int port_offset_;
@@ -159,6 +172,8 @@ class CommandBuilder {
   std::string own_code_;       // that code, where it is not among the user's arguments
   WorkerCommand command_;
   std::optional<RemoteShell> remote_;
+  std::string remote_host_;
+  cpp11::sexp remote_call_ = R_NilValue;  // the user's function in place of a program
 };
 
 // Tells the user what to run by hand, with the token that the worker needs.

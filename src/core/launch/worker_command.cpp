@@ -73,6 +73,12 @@ std::string command_text(const WorkerCommand& command, Shell shell) {
   return joined(parts);
 }
 
+bool begins_with_assignment(const WorkerCommand& command) {
+  if (command.default_packages && !command.is_rscript) return true;
+  return command.niceness == 0 && !command.program.empty() &&
+         !assigned_name(command.program[0].text).empty();
+}
+
 std::optional<std::vector<std::string>> command_argv(const WorkerCommand& command) {
   std::vector<std::string> argv;
   if (command.niceness > 0) argv = {"nice", "-n", std::to_string(command.niceness)};
@@ -93,16 +99,24 @@ std::optional<std::vector<std::string>> command_argv(const WorkerCommand& comman
   return argv;
 }
 
-std::string remote_shell_text(const RemoteShell& shell, std::uint16_t port) {
+std::string remote_options_text(const RemoteShell& shell, std::uint16_t port) {
   std::vector<std::string> parts;
-  for (const Word& word : shell.program) parts.push_back(word_text(word, Shell::posix));
-  if (!shell.log_path.empty()) parts.push_back("-E " + quoted(shell.log_path, Shell::posix));
+  if (!shell.log_path.empty()) {
+    parts.push_back(shell.log_option + " " + quoted(shell.log_path, Shell::posix));
+  }
   if (shell.tunnel) {
     parts.push_back("-R " + shell_quoted(std::to_string(shell.tunnel->remote_port) + ":" +
                                          shell.tunnel->master + ":" + std::to_string(port)));
   }
   if (!shell.user.empty()) parts.push_back("-l " + shell_quoted(shell.user));
   parts.insert(parts.end(), shell.options.begin(), shell.options.end());
+  return joined(parts);
+}
+
+std::string remote_shell_text(const RemoteShell& shell, std::uint16_t port) {
+  std::vector<std::string> parts;
+  for (const Word& word : shell.program) parts.push_back(word_text(word, Shell::posix));
+  parts.push_back(remote_options_text(shell, port));
   return joined(parts);
 }
 
