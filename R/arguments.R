@@ -34,6 +34,7 @@ as_choice <- function(value, name, choices) {
 as_workers <- function(workers) {
   if (is.character(workers) || is.list(workers)) {
     if (length(workers) == 0L) stop_argument("Argument 'workers' must name at least one worker, not ", shown(workers), ".")
+    if (is.character(workers)) workers <- with_localhost(workers)
     return(lapply(workers, as_host))
   }
   if (!is.numeric(workers)) {
@@ -52,6 +53,16 @@ as_workers <- function(workers) {
     )
   }
   rep(list(as_host(setting("localhost.hostname", "localhost"))), workers)
+}
+
+# The elements of a character vector, which lose its attribute localhost, with their own.
+with_localhost <- function(workers) {
+  known <- attr(workers, "localhost", exact = TRUE)
+  if (is.null(known)) return(as.list(workers))
+  if (!length(known) %in% c(1L, length(workers))) {
+    stop_argument("attr(workers, \"localhost\") must have length 1 or one element for each worker (", length(workers), "), not ", length(known), ".")
+  }
+  unname(Map(function(worker, known) structure(worker, localhost = known), workers, known))
 }
 
 # The name of a machine with attribute localhost: is it this one?
@@ -227,8 +238,12 @@ as_rscript_args <- function(arguments) {
 
 as_rscript_call <- function(call) {
   if (is.null(call)) return(NULL)
-  if (is.language(call)) call <- paste(deparse(call, width.cutoff = 500L), collapse = ";")
-  as_word(call, "rscript_call")
+  if (is.language(call)) call <- paste(deparse(call, width.cutoff = 500L), collapse = "\n")
+  call <- as_word(call, "rscript_call")
+  tryCatch(parse(text = call, keep.source = FALSE), error = function(e) {
+    stop_argument("Syntax error in argument 'rscript_call': ", conditionMessage(e))
+  })
+  call
 }
 
 as_niceness <- function(renice) {
@@ -239,15 +254,16 @@ as_niceness <- function(renice) {
   stop_argument("Argument 'renice' must be a single number or NA, not ", shown(renice), ".")
 }
 
-# The shells that read the command and the command for another machine.
-as_shells <- function(shells) {
+# The shells that read the command and the command for another machine; `outer` is the latter
+# where the user leaves it to us.
+as_shells <- function(shells, outer) {
   choices <- c("auto", "cmd", "sh", "none")
   if (identical(shells, choices)) shells <- "auto"
   if (!is.character(shells) || !length(shells) %in% 1:2 || !all(shells %in% choices)) {
     stop_argument("Argument 'rscript_sh' must be one or two of \"auto\", \"cmd\", \"sh\" and \"none\", not ", shown(shells), ".")
   }
-  shells[shells == "auto"] <- "sh"
-  rep_len(shells, 2L)
+  shells <- rep_len(shells, 2L)
+  ifelse(shells == "auto", c("sh", outer), shells)
 }
 
 as_master <- function(master, default) {
@@ -257,36 +273,13 @@ as_master <- function(master, default) {
 as_homogeneous <- function(homogeneous, host, master, tunnel) {
   if (!is.null(homogeneous)) return(is_flag(homogeneous, "homogeneous"))
   if (attr(host, "localhost") || (!tunnel && master == "localhost")) return(TRUE)
-  !grepl("[.:]", host) # neither an IP address nor a name with a domain
+  !grepl("[.:]", host_and_port(host)$host) # neither an IP address nor a name with a domain
 }
 
 as_log_file <- function(path) {
   if (is.null(path) || isFALSE(path)) return("")
   if (isTRUE(path)) return(tempfile("nodelay_makeClusterPSOCK_", fileext = ".log"))
   normalizePath(as_word(path, "rshlogfile"), mustWork = FALSE)
-}
-
-# The program that reaches another machine: its words, whether they are raw, whether it is ssh.
-as_remote_shell <- function(rshcmd, rshopts, host, is_only_shown) {
-  if (is.function(rshcmd)) {
-    command <- rshcmd(rshopts, as.character(host))
-    return(list(program = as_word(command, "rshcmd"), is_raw = TRUE, is_ssh = FALSE, is_function = TRUE))
-  }
-  words <- as_words(rshcmd, "rshcmd")
-  if (!is.null(rshcmd) && length(words) == 0L) stop_argument("Argument 'rshcmd' must name a program, not ", shown(rshcmd), ".")
-  if (length(words) == 0L || identical(words, "")) words <- "<ssh>"
-  unknown <- setdiff(grep("^<.*>$", words, value = TRUE), "<ssh>")
-  if (length(unknown) > 0L) stop_argument("Unknown 'rshcmd' type: ", paste(sQuote(unknown, FALSE), collapse = ", "), ". This version of nodelay knows \"<ssh>\" only.")
-  if (identical(words, "<ssh>")) words <- "ssh"
-  if (!nzchar(Sys.which(words[[1L]]))) {
-    text <- paste0("Failed to locate a default SSH client (checked: ", sQuote(words[[1L]], FALSE), "). Please specify one via argument 'rshcmd'.")
-    if (!is_only_shown) stop_argument(text)
-    warning(text, " Will still try with ", sQuote(words[[1L]], FALSE), ".", call. = FALSE)
-  }
-  list(
-    program = words, is_raw = rep(FALSE, length(words)),
-    is_ssh = grepl("^ssh([.]exe)?$", basename(words[[1L]])), is_function = FALSE
-  )
 }
 
 # -- Arguments that are not there ----------------------------------------------------------------

@@ -12,12 +12,12 @@ session_close <- function(pointer, farewell) {
   invisible(.Call(`_nodelay_session_close`, pointer, farewell))
 }
 
-node_command <- function(plan, port) {
-  .Call(`_nodelay_node_command`, plan, port)
-}
-
 nodes_start <- function(session_pointer, plans, ports, is_reachable, patience) {
   .Call(`_nodelay_nodes_start`, session_pointer, plans, ports, is_reachable, patience)
+}
+
+node_command <- function(plan, port) {
+  .Call(`_nodelay_node_command`, plan, port)
 }
 
 find_port <- function(ports, is_random) {

@@ -28,17 +28,17 @@ extern "C" SEXP _nodelay_session_close(SEXP pointer, SEXP farewell) {
   END_CPP11
 }
 // bind_cluster.cpp
-cpp11::list node_command(cpp11::list plan, int port);
-extern "C" SEXP _nodelay_node_command(SEXP plan, SEXP port) {
-  BEGIN_CPP11
-    return cpp11::as_sexp(node_command(cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(plan), cpp11::as_cpp<cpp11::decay_t<int>>(port)));
-  END_CPP11
-}
-// bind_cluster.cpp
 cpp11::list nodes_start(SEXP session_pointer, cpp11::list plans, cpp11::integers ports, bool is_reachable, double patience);
 extern "C" SEXP _nodelay_nodes_start(SEXP session_pointer, SEXP plans, SEXP ports, SEXP is_reachable, SEXP patience) {
   BEGIN_CPP11
     return cpp11::as_sexp(nodes_start(cpp11::as_cpp<cpp11::decay_t<SEXP>>(session_pointer), cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(plans), cpp11::as_cpp<cpp11::decay_t<cpp11::integers>>(ports), cpp11::as_cpp<cpp11::decay_t<bool>>(is_reachable), cpp11::as_cpp<cpp11::decay_t<double>>(patience)));
+  END_CPP11
+}
+// bind_command.cpp
+cpp11::list node_command(cpp11::list plan, int port);
+extern "C" SEXP _nodelay_node_command(SEXP plan, SEXP port) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(node_command(cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(plan), cpp11::as_cpp<cpp11::decay_t<int>>(port)));
   END_CPP11
 }
 // bind_free_port.cpp

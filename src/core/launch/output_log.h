@@ -46,4 +46,7 @@ class OutputLog {
 /// memory; main process and worker may both call this at any time.
 void trim_log(int descriptor);
 
+/// The last lines of a file; empty where it cannot be read.
+std::string last_lines_of(const std::string& path);
+
 }  // namespace nodelay

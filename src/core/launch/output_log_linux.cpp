@@ -39,6 +39,20 @@ std::size_t start_of_last_lines(const std::string& text) {
   return at < text.size() && text[at] == '\n' ? at + 1 : at;
 }
 
+std::string last_lines_from(int log) {
+  struct stat status {};
+  if (log < 0 || ::fstat(log, &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  const auto size = static_cast<std::size_t>(status.st_size);
+  std::string tail(std::min(size, kTailBytes), '\0');
+  const auto from = static_cast<off_t>(size - tail.size());
+  const ssize_t got =
+      retry_interrupted([&] { return ::pread(log, tail.data(), tail.size(), from); });
+  if (got <= 0) return {};
+  tail.resize(static_cast<std::size_t>(got));
+  while (!tail.empty() && tail.back() == '\n') tail.pop_back();
+  return tail.substr(start_of_last_lines(tail));
+}
+
 }  // namespace
 
 OutputLog OutputLog::kept_in_memory() {
@@ -69,18 +83,12 @@ OutputLog OutputLog::inherited() {
 }
 
 std::string OutputLog::last_lines() const {
-  struct stat status {};
-  const int log = standard_error_.get();
-  if (log < 0 || ::fstat(log, &status) != 0 || !S_ISREG(status.st_mode)) return {};
-  const auto size = static_cast<std::size_t>(status.st_size);
-  std::string tail(std::min(size, kTailBytes), '\0');
-  const auto from = static_cast<off_t>(size - tail.size());
-  const ssize_t got =
-      retry_interrupted([&] { return ::pread(log, tail.data(), tail.size(), from); });
-  if (got <= 0) return {};
-  tail.resize(static_cast<std::size_t>(got));
-  while (!tail.empty() && tail.back() == '\n') tail.pop_back();
-  return tail.substr(start_of_last_lines(tail));
+  return last_lines_from(standard_error_.get());
+}
+
+std::string last_lines_of(const std::string& path) {
+  const Descriptor log(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  return last_lines_from(log.get());
 }
 
 void trim_log(int descriptor) {
