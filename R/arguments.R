@@ -14,7 +14,8 @@ as_count <- function(value, name) {
 }
 
 as_seconds <- function(value, name) {
-  if (is.numeric(value) && length(value) == 1L && is.finite(value) && value > 0) return(as.numeric(value))
+  # Base R takes whole seconds up to the largest integer, 68 years.
+  if (is.numeric(value) && length(value) == 1L && is.finite(value) && value > 0) return(min(value, .Machine$integer.max))
   stop_argument("Argument '", name, "' must be a single positive number of seconds, not ", shown(value), ".")
 }
 

@@ -222,6 +222,17 @@ way_of_talking <- function(engine, transport, is_ours, command) {
   list(engine = engine, transport = transport)
 }
 
+# A worker may answer its set-up call with an error that the code there could not catch.
+ensure_set_up <- function(plans, started) {
+  failed <- which(vapply(started, function(one) isFALSE(one$reply$success), NA))
+  if (length(failed) == 0L) return(invisible())
+  nodes_stop(lapply(started, `[[`, "handle"), done_message)
+  plan <- plans[[failed[1L]]]
+  signal_error("start_failed", paste0(
+    "Worker ", plan$rank, " on ", plan$host, " could not be set up: ", started[[failed[1L]]]$reply$value
+  ), list(node = plan$rank, pid = started[[failed[1L]]]$pid, host = plan$host))
+}
+
 # Starts all of them at once, or only shows how.
 launch_nodes <- function(plans, port, verbose) {
   say <- function(...) if (verbose) message("[local output] ", sprintf(...))
@@ -235,6 +246,7 @@ launch_nodes <- function(plans, port, verbose) {
   patience <- max(vapply(plans, `[[`, 0, "connectTimeout"))
   is_reachable <- any(vapply(plans, `[[`, NA, "is_reachable"))
   started <- nodes_start(the$session, plans, ports, is_reachable, patience)
+  ensure_set_up(plans, started)
   if (started[[1L]]$port > 0L) say("They came to port %d", started[[1L]]$port)
   say("Started: pid %s", paste(vapply(started, `[[`, 0L, "pid"), collapse = ", "))
   Map(new_node, plans, started)

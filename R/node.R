@@ -30,7 +30,11 @@ own_temporary_folder <- function(handle, path) {
 
 #' @exportS3Method parallel::sendData
 #' @exportS3Method snow::sendData
-sendData.nodelay_node <- function(node, data) node_send(node_handle(node), data)
+sendData.nodelay_node <- function(node, data) {
+  on.exit(give_up_cluster_call()) # an interrupt
+  node_send(node_handle(node), data)
+  on.exit()
+}
 
 #' @exportS3Method parallel::recvData
 #' @exportS3Method snow::recvData
@@ -65,7 +69,12 @@ current_cluster <- function() {
   NULL
 }
 
-is_within_cluster_function <- function() !is.null(current_cluster())
+# How many calls such a function may have under way on a node: one for each time that the
+# cluster has it. No limit for others, who may send many.
+num_expected_by_cluster_function <- function(handle) {
+  cl <- current_cluster()
+  if (is.null(cl)) .Machine$integer.max else sum(vapply(handles_within(cl), identical, NA, handle))
+}
 
 # An error or interrupt is about to end such a function: nobody will ask for the
 # replies that it still waits for.

@@ -8,6 +8,7 @@
 #include "cluster/startup.h"
 #include "launch/environment.h"
 #include "launch/output_log.h"
+#include "launch/worker_variables.h"
 
 using namespace cpp11::literals;
 
@@ -66,7 +67,8 @@ std::vector<std::string> environment_of(const cpp11::list& plan) {
   // Set by R's front end for this very process; another R would warn about it.
   unset.push_back("R_HOME");
   auto environment = changed_environment(pairs(cpp11::strings(list_element(plan, "set"))), unset);
-  environment.push_back("NODELAY_TIMEOUT=" + std::to_string(element<double>(plan, "timeout")));
+  environment.push_back(std::string(kTimeoutVariable) + "=" +
+                        std::to_string(element<double>(plan, "timeout")));
   return environment;
 }
 

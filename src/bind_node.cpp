@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <ctime>
+#include <sstream>
 #include <vector>
 
 #include "bind_conditions.h"
@@ -63,16 +64,23 @@ std::string time_of_day() {
   return {text, std::strftime(text, sizeof text, "%H:%M:%S", &local)};
 }
 
-// Whether R's function that sends now is one of parallel's or snow's that work on a
-// whole cluster. Such a function never has two calls under way on one node: where a node
-// still owes a reply, whoever asked for it was interrupted or failed.
-bool is_sent_by_cluster_function() {
-  return cpp11::as_cpp<bool>(cpp11::package("nodelay")["is_within_cluster_function"]());
+// Whether the node owes more replies than R's function that sends now can have asked for. One
+// of parallel's or snow's that work on a whole cluster has one call under way for each time
+// that the node is in it: whoever asked for the others was interrupted or failed.
+bool owes_others(SEXP pointer, const Node& node) {
+  const auto expects = cpp11::package("nodelay")["num_expected_by_cluster_function"];
+  return node.num_calls() >= static_cast<std::size_t>(cpp11::as_cpp<int>(expects(pointer)));
 }
 
-bool send_all(Node& node) {
-  while (!node.send(Clock::now() + kSlice)) cpp11::check_user_interrupt();
-  return !node.loss();
+// A sender who is interrupted does not know that there is a call.
+void send_all(Node& node) {
+  try {
+    while (!node.send(Clock::now() + kSlice)) cpp11::check_user_interrupt();
+  } catch (...) {
+    node.give_up_last_call();
+    throw;
+  }
+  if (node.loss()) raise_loss(node);
 }
 
 // A bare worker's value says itself whether it is the outcome of a call: future's
@@ -105,12 +113,12 @@ SEXP next_value(Node& node) {
   return R_UnboundValue;
 }
 
-[[noreturn]] void raise_timeout(NodeHandle& handle) {
+[[noreturn]] void raise_timeout(const NodeHandle& handle) {
   handle.node->give_up_calls();
-  throw Error(ErrorKind::timeout, "Worker " + std::to_string(handle.node->identity().rank) +
-                                      " sent no reply within " +
-                                      std::to_string(static_cast<long>(handle.timeout)) +
-                                      " seconds (argument 'timeout'). It was told to stop.");
+  std::ostringstream text;
+  text << "Worker " << handle.node->identity().rank << " sent no reply within " << handle.timeout
+       << " seconds (argument 'timeout'). It was told to stop.";
+  throw Error(ErrorKind::timeout, text.str());
 }
 
 void ensure_reply_is_due(const Node& node) {
@@ -155,12 +163,13 @@ void wait_for_any(const std::vector<NodeHandle*>& handles) {
     watched.push_back({handle->node->stream_descriptor(), handle->node->events(), 0});
     watched.push_back({handle->node->exit_descriptor(), POLLIN, 0});
   }
-  if (poll_until(watched, Clock::now() + kSlice) == 0) return;
+  poll_until(watched, Clock::now() + kSlice);
   for (std::size_t i = 0; i < handles.size(); ++i) {
     Node& node = *handles[i]->node;
     if (watched[2 * i].revents & POLLOUT) node.send(Clock::now());
     const bool has_read = watched[2 * i].revents != 0 && node.read_available();
-    if (!has_read && watched[2 * i + 1].revents != 0) node.look_after();
+    const bool may_have_ended = watched[2 * i + 1].revents != 0 || node.exit_descriptor() < 0;
+    if (!has_read && may_have_ended) node.look_after();
   }
 }
 
@@ -231,9 +240,12 @@ using namespace nodelay;
     if (is_string(type, "DONE")) return;  // see nodes_stop()
     if (node.loss()) raise_loss(node);
     ensure_running(handle);
-    if (node.num_calls() > 0 && is_sent_by_cluster_function()) node.give_up_calls();
-    node.post(serialize(message, handle.encoding), is_string(type, "EXEC"));
-    if (!send_all(node)) raise_loss(node);
+    const bool is_call = is_string(type, "EXEC");
+    if (!is_call && node.protocol() == Protocol::framed) return;  // nobody reads it there
+    if (node.num_calls() > 0 && owes_others(pointer, node)) node.give_up_calls();
+    node.post(serialize(message, handle.encoding), is_call);
+    send_all(node);
+    handle.session->advance_departures();
   });
 }
 
@@ -247,8 +259,9 @@ using namespace nodelay;
   using namespace cpp11::literals;
   return entry([&] {
     const std::vector<NodeHandle*> handles = handles_of(pointers);
+    const TimePoint start = Clock::now();
     for (;;) {
-      bool is_reply_due = false;
+      const NodeHandle* most_impatient = nullptr;  // of those that a reply is due from
       for (std::size_t i = 0; i < handles.size(); ++i) {
         Node& node = *handles[i]->node;
         const cpp11::sexp value = next_value(node);
@@ -257,10 +270,16 @@ using namespace nodelay;
         }
         if (node.loss()) raise_loss(node);
         ensure_running(*handles[i]);
-        is_reply_due = is_reply_due || node.num_calls() > 0 || node.protocol() == Protocol::bare;
+        if (node.num_calls() == 0 && node.protocol() == Protocol::framed) continue;
+        if (!most_impatient || handles[i]->timeout < most_impatient->timeout) {
+          most_impatient = handles[i];
+        }
       }
-      if (!is_reply_due) {
+      if (!most_impatient) {
         throw Error(ErrorKind::argument, "No worker of this cluster has a call to answer.");
+      }
+      if (Clock::now() >= seconds_from(start, most_impatient->timeout)) {
+        raise_timeout(*most_impatient);
       }
       wait_for_any(handles);
       cpp11::check_user_interrupt();
@@ -272,7 +291,7 @@ using namespace nodelay;
 // cannot be used any more are passed over.
 [[cpp11::register]] void nodes_give_up(cpp11::list pointers) {
   entry([&] {
-    for (const SEXP pointer : pointers) {
+    for (const SEXP pointer : pointers) {  // raises nothing: another error is on its way
       const NodeHandle* handle = own_handle(pointer);
       if (handle == nullptr || handle->node->loss() || handle->node->is_stopped()) continue;
       handle->node->give_up_calls();

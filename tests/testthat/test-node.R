@@ -164,3 +164,32 @@ test_that("a forked child cannot use the cluster, and its end does not disturb i
     expect_identical(clusterCall(cl, identity, "still"), list("still", "still"), label = name)
   })
 })
+
+test_that("a node may be in a cluster more than once", {
+  cl <- local_cluster(2)
+  twice <- cl[c(1, 1, 2)]
+  expect_identical(clusterCall(twice, Sys.getpid), as.list(pids_of(cl)[c(1, 1, 2)]))
+  expect_identical(clusterApply(twice, 1:5, identity), as.list(1:5))
+  expect_identical(clusterApplyLB(twice, 1:20, identity), as.list(1:20))
+  expect_identical(parLapply(twice, 1:7, identity), as.list(1:7))
+})
+
+test_that("a message of unknown type does no harm", {
+  for_each_way(function(way, name) {
+    cl <- cluster_for(way, 1)
+    parallel:::sendData(cl[[1]], list(type = "NOTE", data = NULL, tag = NULL))
+    expect_identical(clusterCall(cl, identity, 1), list(1), label = name)
+  })
+})
+
+test_that("a fork of a worker cannot send in its name", {
+  cl <- local_cluster(1)
+  told <- clusterCall(cl, task(function() {
+    master <- get("master", envir = sys.frames()[[which(vapply(sys.frames(), exists, NA, x = "master", inherits = FALSE))[1L]]])
+    Sys.sleep(0.2) # the watch has the stream
+    job <- parallel::mcparallel(tryCatch(parallel:::sendData(master, 1), error = class))
+    parallel::mccollect(job)[[1L]]
+  }))[[1L]]
+  expect_true("nodelay_error_argument" %in% told)
+  expect_identical(clusterCall(cl, identity, 2), list(2))
+})

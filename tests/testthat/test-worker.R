@@ -218,3 +218,42 @@ test_that("many calls do not make the main process or the worker grow", {
   before <- call_often(15000) # R lets its heap grow to some size first
   expect_true(all(call_often(20000) - before < 10000))
 })
+
+test_that("output of many short calls does not fill the memory", {
+  cl <- local_cluster(1)
+  for (i in 1:3) {
+    for (j in 1:15) clusterCall(cl, task(function() message(strrep("x", 1e6))))
+    Sys.sleep(1.1) # a log is looked after once a second
+  }
+  clusterCall(cl, identity, 1)
+  blocks <- clusterCall(cl, task(function() as.numeric(system2("stat", c("-L", "-c", "%b", "/proc/self/fd/2"), stdout = TRUE))))
+  expect_lt(blocks[[1L]] * 512, 2e7)
+})
+
+test_that("a cluster in a worker leaves the user's log file alone", {
+  log <- withr::local_tempfile()
+  cl <- local_cluster(1)
+  clusterCall(cl, task(function(log, lib) {
+    nested <- getNamespace("nodelay")$makeClusterPSOCK(1, outfile = log)
+    parallel::clusterCall(nested, function() { for (i in 1:8) message(strrep("x", 1e6)); Sys.sleep(1.5) })
+    parallel::stopCluster(nested)
+  }), log)
+  expect_gt(file.size(log), 8e6)
+  expect_false(any(readBin(log, "raw", 2e6) == as.raw(0)))
+})
+
+test_that("workers end with their main process although a fork of that goes on", {
+  pids <- withr::local_tempfile()
+  main <- start_script(c(
+    "cl <- makeClusterPSOCK(2)",
+    "parallel:::sendCall(cl[[1]], function() repeat {}, list())",
+    "job <- mcparallel(Sys.sleep(30))",
+    sprintf("writeLines(as.character(c(vapply(unclass(cl), attr, 0L, 'pid'), job$pid)), %s)", deparse(pids)),
+    "Sys.sleep(30)"
+  ))
+  expect_true(wait_until(function() length(lines_of(pids)) == 3L, 20))
+  all <- as.integer(lines_of(pids))
+  withr::defer(tools::pskill(all, tools::SIGKILL))
+  tools::pskill(main, tools::SIGKILL)
+  expect_true(wait_until(function() !any(is_running(all[1:2])), 3))
+})

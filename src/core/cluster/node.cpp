@@ -56,6 +56,7 @@ void Node::set_stream(Descriptor connection, Protocol protocol) {
 
 void Node::post(std::shared_ptr<const Buffer> body, bool wants_reply) {
   if (wants_reply && calls_.empty()) session_->begin_work();
+  trim_log_now_and_then();
   Message message{std::nullopt, std::move(body)};
   if (protocol_ == Protocol::framed) {
     const std::uint8_t flags = session_->may_spin() ? kMaySpin : 0;
@@ -65,6 +66,14 @@ void Node::post(std::shared_ptr<const Buffer> body, bool wants_reply) {
   if (!wants_reply) return;
   calls_.push_back({++last_request_, false});
   ++num_wanted_;
+}
+
+void Node::trim_log_now_and_then() {
+  constexpr std::chrono::seconds kInterval{1};
+  const TimePoint now = Clock::now();
+  if (!log_.is_in_memory() || now < next_trim_at_) return;
+  next_trim_at_ = now + kInterval;
+  trim_log(log_.standard_error());
 }
 
 bool Node::send(TimePoint slice_end) {
@@ -201,7 +210,7 @@ void Node::wait(TimePoint slice_end) {
   std::array<pollfd, 2> watched{
       {{stream_->descriptor(), events(), 0}, {process_.exit_descriptor(), POLLIN, 0}}};
   if (poll_until(watched, slice_end) == 0) {
-    if (log_.is_in_memory()) trim_log(log_.standard_error());
+    trim_log_now_and_then();
     if (process_.exit_descriptor() < 0) look_after();
     return;
   }
@@ -213,16 +222,23 @@ void Node::wait(TimePoint slice_end) {
   }
 }
 
+void Node::give_up_last_call() {
+  if (calls_.empty() || calls_.back().is_given_up) return;
+  give_up(calls_.back());
+}
+
 void Node::give_up_calls() {
   for (Call& call : calls_) {
-    if (call.is_given_up) continue;
-    call.is_given_up = true;
-    if (protocol_ == Protocol::framed && stream_ && !loss_) {
-      stream_->post({FrameHeader{FrameKind::cancel, 0, call.request, 0}, nullptr});
-    }
+    if (!call.is_given_up) give_up(call);
   }
-  num_wanted_ = 0;
   if (stream_ && !loss_) send(Clock::now());
+}
+
+void Node::give_up(Call& call) {
+  call.is_given_up = true;
+  --num_wanted_;
+  if (protocol_ != Protocol::framed || !stream_ || loss_) return;
+  stream_->post({FrameHeader{FrameKind::cancel, 0, call.request, 0}, nullptr});
 }
 
 bool Node::look_after() {
@@ -270,6 +286,7 @@ void Node::let_process_go(Departure::Patience patience) {
 void Node::break_off(std::string reason) {
   lose(std::move(reason));
   stream_.reset();
+  forget_calls();
 }
 
 void Node::stop() {

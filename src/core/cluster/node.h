@@ -108,6 +108,9 @@ class Node {
   /// nodelay's own is told to stop working on them.
   void give_up_calls();
 
+  /// Abandons the call that was posted last, whose sender will not know of it.
+  void give_up_last_call();
+
   /// Calls whose results are still to be taken.
   std::size_t num_calls() const { return num_wanted_; }
 
@@ -152,6 +155,8 @@ class Node {
   void take_hello(Bytes body);
   bool drop_given_up();
   void drop_front_call();
+  void give_up(Call& call);
+  void trim_log_now_and_then();
   void update_beacon();
   void forget_calls();
   void lose_peer();
@@ -166,6 +171,7 @@ class Node {
   Process process_;
   pid_t pid_ = 0;
   OutputLog log_;
+  TimePoint next_trim_at_{};
   std::optional<Stream> stream_;
   std::deque<Call> calls_;      // oldest first; each owes one result
   std::size_t num_wanted_ = 0;  // of calls_, not given up

@@ -43,7 +43,7 @@ class OutputLog {
 
 /// Gives back the memory of all but the last part of a log that has grown past a
 /// few megabytes. `descriptor` is the standard error of a worker whose log is kept in
-/// memory; main process and worker may both call this at any time.
+/// memory; main process and worker may both call this at any time. Touches no other file.
 void trim_log(int descriptor);
 
 /// The last lines of a file; empty where it cannot be read.

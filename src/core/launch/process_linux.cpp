@@ -82,12 +82,12 @@ int become(const PreparedChild& child) {
   return errno;
 }
 
+}  // namespace
+
 Descriptor open_exit_descriptor(pid_t pid) {
   // Through syscall(): glibc 2.36's <sys/pidfd.h> lacks extern "C".
   return Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 }
-
-}  // namespace
 
 Process Process::spawn(const SpawnPlan& plan) {
   const PreparedChild child = prepare(plan);

@@ -4,14 +4,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 
 #include "net/poll.h"
 #include "net/spin.h"
 
 namespace nodelay {
 
-Link::Link(Descriptor connection)
-    : stream_(std::move(connection), std::make_unique<FrameSplitter>()) {
+Link::Link(Descriptor connection, Descriptor main_process)
+    : stream_(std::move(connection), std::make_unique<FrameSplitter>()),
+      main_process_(std::move(main_process)) {
   auto body = std::make_shared<Buffer>();
   const auto hello = encode_hello({kProtocolVersion, static_cast<std::uint32_t>(::getpid())});
   body->append(hello.data(), hello.size());
@@ -113,8 +115,10 @@ void Link::wait(TimePoint slice_end) {
   if (read_available()) return;
   const TimePoint start = Clock::now();
   if (spin(spin_, start, [this] { return read_available(); })) return;
-  pollfd watched{stream_.descriptor(), POLLIN, 0};
-  if (poll_until({&watched, 1}, slice_end) == 0) return;
+  std::array<pollfd, 2> watched{
+      {{stream_.descriptor(), POLLIN, 0}, {main_process_.get(), POLLIN, 0}}};
+  if (poll_until(watched, slice_end) == 0) return;
+  if (watched[1].revents != 0) lose_main_process();
   if (read_available()) spin_.answered(Clock::now() - start);
 }
 

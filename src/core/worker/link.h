@@ -22,8 +22,9 @@ class Link {
     Bytes body;                 ///< valid until the next call on this link
   };
 
-  /// Sends the hello frame.
-  explicit Link(Descriptor connection);
+  /// Sends the hello frame. `main_process` becomes readable when the main process ends;
+  /// empty where only the stream tells.
+  explicit Link(Descriptor connection, Descriptor main_process = Descriptor());
 
   /// The next call, in the order in which they were sent; nothing where none is here yet.
   std::optional<Call> take_call();
@@ -54,6 +55,12 @@ class Link {
 
   int descriptor() const { return stream_.descriptor(); }
 
+  /// The main process's descriptor, to poll beside the stream's; -1 where there is none.
+  int main_process() const { return main_process_.get(); }
+
+  /// The main process has ended, whatever the stream says.
+  void lose_main_process() { is_closed_ = true; }
+
  private:
   struct Waiting {
     std::uint64_t request;
@@ -66,6 +73,7 @@ class Link {
   void cancel(std::uint64_t request);
 
   Stream stream_;
+  Descriptor main_process_;
   std::deque<Waiting> waiting_;          // put aside by sort_input(), oldest first
   Buffer current_body_;                  // of a call that was put aside
   std::uint64_t cancelled_request_ = 0;  // was taken before it was cancelled; 0: none
