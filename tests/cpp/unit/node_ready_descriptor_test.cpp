@@ -30,7 +30,7 @@ std::shared_ptr<const Buffer> call_body() {
 // A node whose worker is the test itself.
 class NodeReadyDescriptorTest : public testing::Test {
  protected:
-  NodeReadyDescriptorTest() { node_.set_stream(std::move(pair_.first)); }
+  NodeReadyDescriptorTest() { node_.set_stream(std::move(pair_.first), Protocol::framed); }
 
   void call() {
     node_.post(call_body(), true);
@@ -50,7 +50,7 @@ class NodeReadyDescriptorTest : public testing::Test {
   bool is_ready() { return is_readable(node_.ready_descriptor()); }
 
   DescriptorPair pair_ = make_stream_pair();
-  Node node_{std::make_shared<Session>(), NodeIdentity{1, "localhost", "test"}, Protocol::framed};
+  Node node_{std::make_shared<Session>(), {1, "localhost", "a command"}};
 };
 
 TEST_F(NodeReadyDescriptorTest, IsReadableFromTheReplyUntilItIsTaken) {
