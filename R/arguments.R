@@ -53,6 +53,7 @@ as_workers <- function(workers) {
       room, " more. Start fewer, or raise the limit (ulimit -n) before R is started."
     )
   }
+  if (!inherits(workers, "AsIs")) check_number_of_local_workers(workers)
   rep(list(as_host(setting("localhost.hostname", "localhost"))), workers)
 }
 
@@ -64,6 +65,31 @@ with_localhost <- function(workers) {
     stop_argument("attr(workers, \"localhost\") must have length 1 or one element for each worker (", length(workers), "), not ", length(known), ".")
   }
   unname(Map(function(worker, known) structure(worker, localhost = known), workers, known))
+}
+
+# The limits are numbers of workers for each core: above the first a warning, above the second
+# an error. There is no limit where it is missing.
+check_number_of_local_workers <- function(workers) {
+  limits <- as_worker_limits(getOption("parallelly.maxWorkers.localhost", c(1, 3)))
+  if (workers <= min(limits)) return(invisible()) # whatever the number of cores
+  cores <- availableCores()
+  load <- workers / cores
+  too_many <- function(limit, kind) {
+    sprintf(
+      "%d workers on this machine are %.0f%% of the %d CPU cores that this R process may use (by %s), and the %s limit is %.0f%% (option 'parallelly.maxWorkers.localhost'). As I(%d), 'workers' is not limited.",
+      as.integer(workers), 100 * load, as.integer(cores), sQuote(names(cores), FALSE), kind, 100 * limit, as.integer(workers)
+    )
+  }
+  if (load > limits[2L]) stop_argument(too_many(limits[2L], "hard"))
+  if (load > limits[1L]) warning(too_many(limits[1L], "soft"), call. = FALSE)
+}
+
+# The soft and the hard limit.
+as_worker_limits <- function(limits) {
+  if (!is.null(limits) && !(is.numeric(limits) && length(limits) <= 2L && !anyNA(limits) && all(limits > 0))) {
+    stop_argument("Option 'parallelly.maxWorkers.localhost' must hold at most two positive numbers, not ", shown(limits), ".")
+  }
+  c(limits, Inf, Inf)[1:2]
 }
 
 # The name of a machine with attribute localhost: is it this one?

@@ -56,6 +56,18 @@ nodes_stop <- function(pointers, farewell) {
   invisible(.Call(`_nodelay_nodes_stop`, pointers, farewell))
 }
 
+nodes_alive <- function(pointers, patience) {
+  .Call(`_nodelay_nodes_alive`, pointers, patience)
+}
+
+nodes_signal <- function(pointers, number) {
+  .Call(`_nodelay_nodes_signal`, pointers, number)
+}
+
+nodes_see_off <- function(pointers) {
+  invisible(.Call(`_nodelay_nodes_see_off`, pointers))
+}
+
 handle_plan <- function(pointer) {
   .Call(`_nodelay_handle_plan`, pointer)
 }

@@ -64,6 +64,15 @@ std::string time_of_day() {
   return {text, std::strftime(text, sizeof text, "%H:%M:%S", &local)};
 }
 
+void stop(NodeHandle& handle) {
+  handle.node->stop();
+  handle.stopped_at = time_of_day();
+  if (handle.connection != R_NilValue) {
+    cpp11::package("nodelay")["close_connection"](handle.connection);
+  }
+  handle.session->advance_departures();
+}
+
 // Whether the node owes more replies than R's function that sends now can have asked for. One
 // of parallel's or snow's that work on a whole cluster has one call under way for each time
 // that the node is in it: whoever asked for the others was interrupted or failed.
@@ -157,13 +166,14 @@ NodeHandle* own_handle(SEXP pointer) {
   return handle != nullptr && handle->session->is_owner() ? handle : nullptr;
 }
 
-void wait_for_any(const std::vector<NodeHandle*>& handles) {
+// Waits for news of any of the nodes until `slice_end`.
+void wait_for_any(const std::vector<NodeHandle*>& handles, TimePoint slice_end) {
   std::vector<pollfd> watched;
   for (const NodeHandle* handle : handles) {
     watched.push_back({handle->node->stream_descriptor(), handle->node->events(), 0});
     watched.push_back({handle->node->exit_descriptor(), POLLIN, 0});
   }
-  poll_until(watched, Clock::now() + kSlice);
+  poll_until(watched, slice_end);
   for (std::size_t i = 0; i < handles.size(); ++i) {
     Node& node = *handles[i]->node;
     if (watched[2 * i].revents & POLLOUT) node.send(Clock::now());
@@ -171,6 +181,29 @@ void wait_for_any(const std::vector<NodeHandle*>& handles) {
     const bool may_have_ended = watched[2 * i + 1].revents != 0 || node.exit_descriptor() < 0;
     if (!has_read && may_have_ended) node.look_after();
   }
+}
+
+// Waits until `is_done(node)` holds for each of the nodes, at most `patience` seconds.
+template <typename Claim>
+void wait_until_all(std::vector<NodeHandle*> handles, double patience, Claim is_done) {
+  const TimePoint deadline = seconds_from(Clock::now(), patience);
+  for (;;) {
+    std::erase_if(handles, [&](NodeHandle* handle) { return is_done(*handle->node); });
+    const TimePoint now = Clock::now();
+    if (handles.empty() || now >= deadline) return;
+    wait_for_any(handles, std::min(deadline, now + kSlice));
+    cpp11::check_user_interrupt();
+  }
+}
+
+// Those that are of this very process and alive.
+std::vector<NodeHandle*> living(const cpp11::list& pointers) {
+  std::vector<NodeHandle*> handles;
+  for (const SEXP pointer : pointers) {
+    NodeHandle* handle = own_handle(pointer);
+    if (handle != nullptr && handle->node->is_alive()) handles.push_back(handle);
+  }
+  return handles;
 }
 
 }  // namespace
@@ -281,7 +314,7 @@ using namespace nodelay;
       if (Clock::now() >= seconds_from(start, most_impatient->timeout)) {
         raise_timeout(*most_impatient);
       }
-      wait_for_any(handles);
+      wait_for_any(handles, Clock::now() + kSlice);
       cpp11::check_user_interrupt();
     }
   });
@@ -304,17 +337,62 @@ using namespace nodelay;
 [[cpp11::register]] void nodes_stop(cpp11::list pointers, SEXP farewell) {
   entry([&] {
     for (NodeHandle* handle : handles_of(pointers)) {
-      Node& node = *handle->node;
-      if (node.is_stopped()) continue;
-      say_farewell(node, farewell, handle->encoding);
-      node.stop();
-      handle->stopped_at = time_of_day();
-      if (handle->connection != R_NilValue) {
-        cpp11::package("nodelay")["close_connection"](handle->connection);
-      }
-      handle->session->advance_departures();
+      if (handle->node->is_stopped()) continue;
+      say_farewell(*handle->node, farewell, handle->encoding);
+      stop(*handle);
     }
     for (NodeHandle* handle : handles_of(pointers)) handle->session->finish_departures();
+  });
+}
+
+// Which of the workers are alive; NA for a node of another process. With `patience`, in seconds,
+// a native worker that does not answer within that time counts as dead.
+[[cpp11::register]] cpp11::writable::logicals nodes_alive(cpp11::list pointers, double patience) {
+  return entry([&] {
+    if (patience > 0) {
+      const std::vector<NodeHandle*> asked = living(pointers);
+      for (const NodeHandle* handle : asked) handle->node->ping();
+      wait_until_all(asked, patience,
+                     [](Node& node) { return !node.is_alive() || node.has_answered_ping(); });
+    }
+    cpp11::writable::logicals result;
+    for (const SEXP pointer : pointers) {
+      const NodeHandle* handle = own_handle(pointer);
+      if (handle == nullptr) {
+        result.push_back(NA_LOGICAL);
+        continue;
+      }
+      Node& node = *handle->node;
+      const bool is_alive = node.is_alive() && (patience <= 0 || node.has_answered_ping());
+      result.push_back(is_alive ? TRUE : FALSE);
+    }
+    return result;
+  });
+}
+
+// Sends a signal to the process groups of workers. Which of them got it; NA for a node of another
+// process, and one that was started by hand.
+[[cpp11::register]] cpp11::writable::logicals nodes_signal(cpp11::list pointers, int number) {
+  return entry([&] {
+    cpp11::writable::logicals result;
+    for (const SEXP pointer : pointers) {
+      const NodeHandle* handle = own_handle(pointer);
+      const bool is_known = handle != nullptr && handle->node->pid() != 0;
+      result.push_back(!is_known ? NA_LOGICAL : handle->node->signal(number) ? TRUE : FALSE);
+    }
+    return result;
+  });
+}
+
+// After a signal that ends workers: waits for that, and stops those that are still there then.
+[[cpp11::register]] void nodes_see_off(cpp11::list pointers) {
+  entry([&] {
+    constexpr double kPatience = 1;  // seconds
+    const std::vector<NodeHandle*> handles = living(pointers);
+    wait_until_all(handles, kPatience, [](Node& node) { return !node.is_alive(); });
+    for (NodeHandle* handle : handles) {
+      if (handle->node->is_alive()) stop(*handle);
+    }
   });
 }
 

@@ -108,6 +108,28 @@ extern "C" SEXP _nodelay_nodes_stop(SEXP pointers, SEXP farewell) {
   END_CPP11
 }
 // bind_node.cpp
+cpp11::writable::logicals nodes_alive(cpp11::list pointers, double patience);
+extern "C" SEXP _nodelay_nodes_alive(SEXP pointers, SEXP patience) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(nodes_alive(cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(pointers), cpp11::as_cpp<cpp11::decay_t<double>>(patience)));
+  END_CPP11
+}
+// bind_node.cpp
+cpp11::writable::logicals nodes_signal(cpp11::list pointers, int number);
+extern "C" SEXP _nodelay_nodes_signal(SEXP pointers, SEXP number) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(nodes_signal(cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(pointers), cpp11::as_cpp<cpp11::decay_t<int>>(number)));
+  END_CPP11
+}
+// bind_node.cpp
+void nodes_see_off(cpp11::list pointers);
+extern "C" SEXP _nodelay_nodes_see_off(SEXP pointers) {
+  BEGIN_CPP11
+    nodes_see_off(cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(pointers));
+    return R_NilValue;
+  END_CPP11
+}
+// bind_node.cpp
 SEXP handle_plan(SEXP pointer);
 extern "C" SEXP _nodelay_handle_plan(SEXP pointer) {
   BEGIN_CPP11
@@ -193,8 +215,11 @@ static const R_CallMethodDef CallEntries[] = {
     {"_nodelay_node_send",              (DL_FUNC) &_nodelay_node_send,              2},
     {"_nodelay_node_socket_connection", (DL_FUNC) &_nodelay_node_socket_connection, 1},
     {"_nodelay_node_state",             (DL_FUNC) &_nodelay_node_state,             1},
+    {"_nodelay_nodes_alive",            (DL_FUNC) &_nodelay_nodes_alive,            2},
     {"_nodelay_nodes_give_up",          (DL_FUNC) &_nodelay_nodes_give_up,          1},
     {"_nodelay_nodes_receive_one",      (DL_FUNC) &_nodelay_nodes_receive_one,      1},
+    {"_nodelay_nodes_see_off",          (DL_FUNC) &_nodelay_nodes_see_off,          1},
+    {"_nodelay_nodes_signal",           (DL_FUNC) &_nodelay_nodes_signal,           2},
     {"_nodelay_nodes_start",            (DL_FUNC) &_nodelay_nodes_start,            5},
     {"_nodelay_nodes_stop",             (DL_FUNC) &_nodelay_nodes_stop,             2},
     {"_nodelay_serialized_size",        (DL_FUNC) &_nodelay_serialized_size,        1},

@@ -99,7 +99,7 @@ bool Node::send(TimePoint slice_end) {
 
 std::optional<Reply> Node::take_reply() {
   while (stream_) {
-    const auto message = stream_->next();
+    const auto message = next_message();
     if (!message) {
       if (stream_->is_malformed() && !loss_) lose("sent bytes that are not nodelay's protocol");
       if (loss_) forget_calls();
@@ -114,7 +114,50 @@ std::optional<Reply> Node::take_reply() {
 
 void Node::release_reply() {
   if (stream_) stream_->release();
+  current_message_.reset();
   update_beacon();
+}
+
+std::optional<Bytes> Node::next_message() {
+  if (put_aside_.empty()) return stream_->next();
+  current_message_ = std::move(put_aside_.front());
+  put_aside_.pop_front();
+  return current_message_.bytes();
+}
+
+void Node::ping() {
+  if (protocol_ != Protocol::framed || !stream_ || loss_ || is_stopped_) return;
+  stream_->post({FrameHeader{FrameKind::ping, 0, ++last_ping_, 0}, nullptr});
+  send(Clock::now());
+}
+
+bool Node::has_answered_ping() {
+  while (stream_ && protocol_ == Protocol::framed) {
+    const auto message = stream_->next();
+    if (!message) break;
+    put_aside(*message);
+  }
+  update_beacon();
+  return last_pong_ == last_ping_;
+}
+
+// What is not a pong is for take_reply(), later.
+void Node::put_aside(Bytes message) {
+  const auto header = decode_header(message.first<kHeaderBytes>());
+  if (header->kind == FrameKind::pong) {
+    take_pong(header->request);
+  } else {
+    put_aside_.emplace_back();
+    put_aside_.back().append(message.data(), message.size());
+  }
+}
+
+void Node::take_pong(std::uint64_t ping) {
+  if (ping > last_pong_ && ping <= last_ping_) {
+    last_pong_ = ping;
+  } else {
+    break_off("answered a ping that was not sent");
+  }
 }
 
 // Nothing where the frame is not for the caller.
@@ -123,6 +166,10 @@ std::optional<Reply> Node::take_framed(Bytes message) {
   const Bytes body = message.subspan(kHeaderBytes);
   if (header->kind == FrameKind::hello) {
     take_hello(body);
+    return std::nullopt;
+  }
+  if (header->kind == FrameKind::pong) {
+    take_pong(header->request);
     return std::nullopt;
   }
   const bool ends_call = header->kind == FrameKind::result;
@@ -183,6 +230,8 @@ int Node::ready_descriptor() {
   // worker's cannot be told apart here: see Node::settle().)
   while (protocol_ == Protocol::framed && drop_given_up()) {
   }
+  // So would an answer to a ping.
+  if (!has_answered_ping() && read_available()) has_answered_ping();
   if (!beacon_) beacon_.emplace(stream_descriptor(), exit_descriptor());
   update_beacon();
   return beacon_->descriptor();
@@ -192,14 +241,15 @@ int Node::ready_descriptor() {
 // is nothing more of that.
 bool Node::drop_given_up() {
   if (loss_ || calls_.empty() || !calls_.front().is_given_up) return false;
-  const auto message = stream_->next();
+  const auto message = next_message();
   if (!message) return read_available();
   take_framed(*message);
   return true;
 }
 
 void Node::update_beacon() {
-  if (beacon_) beacon_->set_raised(loss_ || (stream_ && stream_->has_next()));
+  if (beacon_)
+    beacon_->set_raised(loss_ || !put_aside_.empty() || (stream_ && stream_->has_next()));
 }
 
 void Node::wait(TimePoint slice_end) {
@@ -246,6 +296,18 @@ bool Node::look_after() {
   return loss_.has_value();
 }
 
+bool Node::is_alive() {
+  if (is_stopped_) return false;
+  read_available();
+  return !look_after();
+}
+
+bool Node::signal(int number) {
+  if (is_stopped_ || look_after() || process_.pid() == 0) return false;
+  process_.signal(number);
+  return true;
+}
+
 // The stream is at its end or the process is; the other follows soon.
 void Node::lose_peer() {
   if (loss_) return;
@@ -286,6 +348,7 @@ void Node::let_process_go(Departure::Patience patience) {
 void Node::break_off(std::string reason) {
   lose(std::move(reason));
   stream_.reset();
+  put_aside_.clear();
   forget_calls();
 }
 

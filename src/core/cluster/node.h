@@ -117,6 +117,21 @@ class Node {
   /// Why the worker is lost; nothing while it is there.
   const std::optional<Loss>& loss() const { return loss_; }
 
+  /// Whether the worker is there, as far as its process and its stream tell. Reads what has
+  /// come; notices what look_after() does. A process that was suspended is there.
+  bool is_alive();
+
+  /// Sends a signal to the worker's process group; to ssh or its kin where the worker is
+  /// remote. Returns false where there is no process here, or it has ended.
+  bool signal(int number);
+
+  /// Asks a framed worker for a sign of life; does nothing to a bare one, which can give none.
+  void ping();
+
+  /// Whether the last ping has been answered, or none is due; looks through all that has
+  /// been read.
+  bool has_answered_ping();
+
   /// Notices a worker whose process has ended although its stream is still open (a
   /// child of its own holds it). Returns true where the node is lost.
   bool look_after();
@@ -152,8 +167,11 @@ class Node {
   };
 
   std::optional<Reply> take_framed(Bytes message);
+  std::optional<Bytes> next_message();
+  void put_aside(Bytes message);
   void take_hello(Bytes body);
   bool drop_given_up();
+  void take_pong(std::uint64_t ping);
   void drop_front_call();
   void give_up(Call& call);
   void trim_log_now_and_then();
@@ -176,6 +194,10 @@ class Node {
   std::deque<Call> calls_;      // oldest first; each owes one result
   std::size_t num_wanted_ = 0;  // of calls_, not given up
   std::uint64_t last_request_ = 0;
+  std::uint64_t last_ping_ = 0;
+  std::uint64_t last_pong_ = 0;
+  std::deque<Buffer> put_aside_;  // messages that were read before a pong, oldest first
+  Buffer current_message_;        // that was put aside
   SpinBudget spin_;
   std::optional<Beacon> beacon_;  // none: nobody asked for it
   std::optional<Loss> loss_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <poll.h>
+
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -39,7 +41,7 @@ class Link {
   bool read_available();
 
   /// Looks through all that has been read while a call runs: remembers which calls are
-  /// cancelled and puts those that have not begun aside.
+  /// cancelled, puts those that have not begun aside and answers pings.
   void sort_input();
 
   /// Sends the outcome of a call, waiting for as long as the main process does not
@@ -53,7 +55,12 @@ class Link {
   /// True once after the call `request` was cancelled while it ran.
   bool take_cancel(std::uint64_t request);
 
+  /// Sends as much as the stream takes now of answers to pings that it did not take before.
+  void send_rest();
+
+  /// For a poll: the descriptor, and the events to wait for.
   int descriptor() const { return stream_.descriptor(); }
+  short events() const { return stream_.has_output() ? POLLIN | POLLOUT : POLLIN; }
 
   /// The main process's descriptor, to poll beside the stream's; -1 where there is none.
   int main_process() const { return main_process_.get(); }

@@ -115,7 +115,7 @@ void Watch::watch_call(std::uint64_t request) {
       has_interrupted_.store(true);
       actions_.interrupt();
     }
-    std::array<pollfd, 3> watched{{{link_.descriptor(), POLLIN, 0},
+    std::array<pollfd, 3> watched{{{link_.descriptor(), link_.events(), 0},
                                    {wake_reader_.get(), POLLIN, 0},
                                    {link_.main_process(), POLLIN, 0}}};
     if (poll_until(watched, Clock::now() + kHousekeeping) == 0) {
@@ -125,6 +125,7 @@ void Watch::watch_call(std::uint64_t request) {
     }
     if (watched[2].revents != 0) link_.lose_main_process();
     if (watched[1].revents != 0) break;
+    if (watched[0].revents & POLLOUT) link_.send_rest();
     if (watched[0].revents != 0) link_.read_available();
   }
   is_watching_.store(false);

@@ -179,6 +179,62 @@ TEST_F(NodeProcess, DestroyingNodeAndSessionLeavesNoProcess) {
   start({"ignore", "2", "ignore", "15", "pause"});
 }
 
+TEST_F(NodeProcess, IsAliveUntilItsProcessHasEnded) {
+  start({"worker"});
+  EXPECT_TRUE(node_->is_alive());
+  node_->post(buffer_of("!exit 0"), true);
+  EXPECT_TRUE(node_->send(patience_end()));
+  ASSERT_TRUE(is_ready(node_->exit_descriptor()));
+  EXPECT_FALSE(node_->is_alive()) << "it is a zombie";
+  EXPECT_FALSE(node_->is_alive()) << "it is reaped";
+}
+
+TEST_F(NodeProcess, ASuspendedWorkerIsAliveAndDoesNotAnswer) {
+  start({"worker"});
+  EXPECT_EQ(ask(*node_, "alive"), "alive");
+  ASSERT_TRUE(node_->signal(SIGSTOP));
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(node_->pid()), &info, WSTOPPED), 0);
+  node_->ping();
+  node_->wait(Clock::now() + std::chrono::milliseconds(10));
+  EXPECT_TRUE(node_->is_alive());
+  EXPECT_FALSE(node_->has_answered_ping());
+  ASSERT_TRUE(node_->signal(SIGCONT));
+  for (const TimePoint end = patience_end(); !node_->has_answered_ping() && Clock::now() < end;) {
+    node_->wait(end);
+  }
+  EXPECT_TRUE(node_->has_answered_ping());
+}
+
+TEST_F(NodeProcess, ABareWorkerIsNotPinged) {
+  start({"bare_worker"}, Protocol::bare);
+  node_->ping();
+  EXPECT_TRUE(node_->is_alive());
+  EXPECT_TRUE(node_->has_answered_ping());
+}
+
+TEST_F(NodeProcess, ASignalReachesTheWorkerAndItsChildren) {
+  DescriptorPair lifeline = make_stream_pair();
+  DescriptorPair leash = make_stream_pair();
+  ASSERT_EQ(::fcntl(leash.second.get(), F_SETFL, 0), 0);
+  start({"hold", "6", "worker"}, Protocol::framed,
+        {{lifeline.second.get(), 5}, {leash.second.get(), 6}});
+  lifeline.second.close();
+  EXPECT_EQ(ask(*node_, "alive"), "alive");
+  EXPECT_TRUE(node_->signal(SIGTERM));
+  EXPECT_EQ(read_to_end(lifeline.first.get()), "") << "all who held it have ended";
+  EXPECT_EQ(await_loss(*node_).reason, "was killed by signal 15 (SIGTERM)");
+  EXPECT_FALSE(node_->signal(SIGTERM)) << "nobody is there any more";
+}
+
+TEST_F(NodeProcess, AStoppedNodeGetsNoSignal) {
+  start({"worker"});
+  node_->stop();
+  EXPECT_FALSE(node_->signal(SIGTERM));
+  EXPECT_FALSE(node_->is_alive());
+  session_->finish_departures();
+}
+
 TEST_F(NodeProcess, DestroyingABusyBareNodeInterruptsItsWorkerAtOnce) {
   DescriptorPair lifeline = make_stream_pair();
   start({"pause"}, Protocol::bare, {{lifeline.second.get(), 5}});

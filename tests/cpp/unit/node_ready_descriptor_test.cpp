@@ -136,5 +136,36 @@ TEST_F(NodeReadyDescriptorTest, OfALostNodeIsReadableFromTheStart) {
   EXPECT_TRUE(is_ready());
 }
 
+TEST_F(NodeReadyDescriptorTest, IsReadableWhileAReplyThatAPongCameBehindWaits) {
+  const int descriptor = node_.ready_descriptor();
+  call();
+  node_.ping();
+  worker_sends(frame(FrameKind::result, 1, "value") + frame(FrameKind::pong, 1, ""));
+  ASSERT_TRUE(node_.read_available());
+  EXPECT_TRUE(node_.has_answered_ping());
+  EXPECT_TRUE(is_readable(descriptor));
+  EXPECT_EQ(take_body(), "value");
+  EXPECT_FALSE(is_readable(descriptor));
+}
+
+TEST_F(NodeReadyDescriptorTest, IsNotReadableForALatePong) {
+  call();
+  node_.ping();
+  worker_sends(frame(FrameKind::pong, 1, ""));
+  EXPECT_FALSE(is_ready());
+  EXPECT_TRUE(node_.has_answered_ping());
+}
+
+TEST_F(NodeReadyDescriptorTest, IsNotReadableForAGivenUpReplyThatAPongCameBehind) {
+  call();
+  node_.ping();
+  worker_sends(frame(FrameKind::result, 1, "value") + frame(FrameKind::pong, 1, ""));
+  ASSERT_TRUE(node_.read_available());
+  EXPECT_TRUE(node_.has_answered_ping());
+  node_.give_up_calls();
+  EXPECT_FALSE(is_ready());
+  EXPECT_EQ(take_body(), "nothing");
+}
+
 }  // namespace
 }  // namespace nodelay
