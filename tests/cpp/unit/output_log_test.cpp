@@ -57,6 +57,13 @@ TEST(OutputLog, LongLinesAreCutToFourKilobytes) {
   EXPECT_EQ(last_lines_of("first\n" + line + "\n"), std::string(4095, 'x'));
 }
 
+TEST(OutputLog, AFileThatCannotBeReadHasNoLastLines) {
+  EXPECT_EQ(last_lines_of_file(""), "");
+  EXPECT_EQ(last_lines_of_file("/no/such/file"), "");
+  EXPECT_EQ(last_lines_of_file("/"), "");
+  EXPECT_NE(last_lines_of_file(__FILE__), "");
+}
+
 TEST(OutputLog, StandardOutputIsNotAmongTheLinesKeptInMemory) {
   const OutputLog log = OutputLog::kept_in_memory();
   write_text(log.standard_output(), "output\n");
