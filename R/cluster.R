@@ -3,6 +3,7 @@ cluster_class <- c("nodelay_cluster", "RichSOCKcluster", "SOCKcluster", "cluster
 new_cluster <- function(nodes) structure(nodes, class = cluster_class)
 
 #' @exportS3Method parallel::recvOneData
+#' @exportS3Method snow::recvOneData
 recvOneData.nodelay_cluster <- function(cl) {
   on.exit(give_up_cluster_call()) # an interrupt
   value <- nodes_receive_one(node_handles(cl))
@@ -11,6 +12,7 @@ recvOneData.nodelay_cluster <- function(cl) {
 }
 
 #' @export
+#' @rawNamespace S3method(snow::stopCluster, nodelay_cluster)
 stopCluster.nodelay_cluster <- function(cl) {
   nodes_stop(node_handles(cl), done_message)
   invisible(NULL)

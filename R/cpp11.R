@@ -8,6 +8,10 @@ session_new <- function() {
   .Call(`_nodelay_session_new`)
 }
 
+session_close <- function(pointer, farewell) {
+  invisible(.Call(`_nodelay_session_close`, pointer, farewell))
+}
+
 nodes_start <- function(session_pointer, plans, ports, is_reachable, patience) {
   .Call(`_nodelay_nodes_start`, session_pointer, plans, ports, is_reachable, patience)
 }
@@ -52,8 +56,20 @@ nodes_stop <- function(pointers, farewell) {
   invisible(.Call(`_nodelay_nodes_stop`, pointers, farewell))
 }
 
+handle_plan <- function(pointer) {
+  .Call(`_nodelay_handle_plan`, pointer)
+}
+
+node_own_folder <- function(pointer, path) {
+  invisible(.Call(`_nodelay_node_own_folder`, pointer, path))
+}
+
 node_state <- function(pointer) {
   .Call(`_nodelay_node_state`, pointer)
+}
+
+node_socket_connection <- function(pointer) {
+  .Call(`_nodelay_node_socket_connection`, pointer)
 }
 
 serialized_size <- function(value) {

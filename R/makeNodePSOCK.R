@@ -132,6 +132,7 @@ makeNodePSOCK <- function(worker = setting("localhost.hostname", "localhost"), m
   if (inherits(worker, "makeNodePSOCKOptions")) return(launch_nodes(list(worker), worker$port, verbose)[[1L]])
   action <- as_choice(action, "action", c("launch", "options"))
   methods <- is_flag(methods, "methods")
+  arguments <- mget(setdiff(names(formals()), c("action", "verbose")))
   plan <- node_plan(
     worker = worker, master = master, timeout = timeout, rscript = rscript, homogeneous = homogeneous,
     rscript_args = rscript_args, rscript_call = rscript_call, rscript_envs = rscript_envs, rscript_libs = rscript_libs,
@@ -142,6 +143,8 @@ makeNodePSOCK <- function(worker = setting("localhost.hostname", "localhost"), m
     rscript_options = rscript_options, engine = engine, transport = transport, validate = validate
   )
   plan$port <- port
+  plan$arguments <- arguments
+  plan$given <- intersect(names(match.call()), names(arguments))
   if (action == "options") return(plan)
   node <- launch_nodes(list(plan), port, verbose)[[1L]]
   if (plan$dryrun) invisible(node) else node

@@ -9,7 +9,9 @@ new_node <- function(plan, started) {
   host <- structure(plan$host, localhost = plan$localhost)
   log <- plan$remote$log
   node <- list(host = host, rank = plan$rank, rshlogfile = if (isTRUE(nzchar(log))) log)
-  if (plan$validate) node$session_info <- started$reply$value
+  set_up <- started$reply$value
+  if (plan$validate) node$session_info <- set_up
+  if (plan$localhost && started$pid > 0L) own_temporary_folder(started$handle, set_up$tempdir)
   base_class <- if (plan$useXDR) "SOCKnode" else "SOCK0node"
   structure(
     node,
@@ -18,13 +20,20 @@ new_node <- function(plan, started) {
   )
 }
 
+# A worker's own, not one that R was told to share.
+own_temporary_folder <- function(handle, path) {
+  if (is.character(path) && path != tempdir()) node_own_folder(handle, path)
+}
+
 # The S3 methods by which parallel and snow speak to a node. They are called by those
 # packages' own functions, such as clusterCall(), with messages of their kind.
 
 #' @exportS3Method parallel::sendData
+#' @exportS3Method snow::sendData
 sendData.nodelay_node <- function(node, data) node_send(node_handle(node), data)
 
 #' @exportS3Method parallel::recvData
+#' @exportS3Method snow::recvData
 recvData.nodelay_node <- function(node) {
   on.exit(give_up_cluster_call()) # an interrupt
   value <- node_receive(node_handle(node))
@@ -33,6 +42,7 @@ recvData.nodelay_node <- function(node) {
 }
 
 #' @exportS3Method parallel::closeNode
+#' @exportS3Method snow::closeNode
 closeNode.nodelay_node <- function(node) {
   nodes_stop(list(node_handle(node)), done_message)
   invisible(NULL)

@@ -6,12 +6,13 @@ run_worker <- function() {
   master <- structure(list(), link = link, class = c("nodelay_master", "SOCK0node"))
   cat(sprintf("starting worker pid=%d at %s\n", Sys.getpid(), format(Sys.time(), "%H:%M:%OS3")))
   enclosure <- asNamespace("parallel")
-  # The handlers are set up once for many calls, and again only after an error.
-  while (tryCatch(
-    worker_serve(link, enclosure),
+  # The handlers are set up once for many calls, and again only after an error. Outside of
+  # them an interrupt, which may come late, waits.
+  suspendInterrupts(while (tryCatch(
+    allowInterrupts(worker_serve(link, enclosure)),
     error = function(e) worker_fail(link, error_value(e)),
     interrupt = function(e) worker_interrupted(link)
-  )) {}
+  )) {})
 }
 
 # What parallel's workers send in place of the value of a call that failed.
@@ -46,7 +47,7 @@ set_up_worker <- function(settings) {
       quit(save = "no", status = 1L, runLast = FALSE)
     }
   )
-  if (!settings$validate) return(NULL)
+  if (!settings$validate) return(list(tempdir = tempdir()))
   list(
     r = c(R.version, os.type = .Platform$OS.type),
     system = as.list(Sys.info()),

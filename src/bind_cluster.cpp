@@ -162,6 +162,22 @@ using namespace nodelay;
   });
 }
 
+// Ends all workers when R does, and waits until they are gone, but not for ever. `farewell` is
+// the message that ends a base-R worker. Does nothing in a forked process.
+[[cpp11::register]] void session_close(SEXP pointer, SEXP farewell) {
+  entry([&] {
+    constexpr std::chrono::seconds kPatience{3};  // longer than the last step of a departure
+    const auto* owned = static_cast<std::shared_ptr<Session>*>(R_ExternalPtrAddr(pointer));
+    if (owned == nullptr || !(*owned)->is_owner()) return;
+    const std::shared_ptr<Session> session = *owned;
+    for (Node* node : session->nodes()) {
+      say_farewell(*node, farewell, Encoding::xdr);
+      node->stop_abruptly();
+    }
+    session->finish_departures(Clock::now() + kPatience);
+  });
+}
+
 // Starts one worker for each plan (see node_plan() in R/makeNodePSOCK.R) and waits until all
 // are ready. Returns a list of a list for each: handle, pid, engine, reply (of the set-up call),
 // port.
@@ -188,7 +204,7 @@ using namespace nodelay;
       handle->session = session;
       handle->timeout = element<double>(plan, "timeout");
       handle->encoding = encoding_of(plan);
-      const cpp11::sexp pointer = make_handle(std::move(handle));
+      const cpp11::sexp pointer = make_handle(std::move(handle), plan);
       const cpp11::sexp reply = unserialize(startup->set_up_reply(i).bytes());
       results.push_back(cpp11::writable::list({"handle"_nm = pointer, "pid"_nm = pid,
                                                "engine"_nm = engine, "reply"_nm = reply,

@@ -7,6 +7,7 @@
 
 #include "bind_conditions.h"
 #include "net/poll.h"
+#include "net/substitution.h"
 
 namespace nodelay {
 namespace {
@@ -15,10 +16,36 @@ SEXP handle_tag() {
   return Rf_install("nodelay_node");
 }
 
+// Closes R's connection to a node that nobody can use any more. No error may leave a finalizer.
+void close_connection_silently(SEXP connection) {
+  SEXP name = PROTECT(Rf_mkString("nodelay"));
+  SEXP package = PROTECT(R_FindNamespace(name));
+  SEXP call = PROTECT(Rf_lang2(Rf_install("close_connection"), connection));
+  int has_failed = 0;
+  R_tryEvalSilent(call, package, &has_failed);
+  UNPROTECT(3);
+}
+
 void finalize_handle(SEXP pointer) {
   auto* handle = static_cast<NodeHandle*>(R_ExternalPtrAddr(pointer));
   R_ClearExternalPtr(pointer);
+  if (handle == nullptr) return;
+  if (handle->connection != R_NilValue) close_connection_silently(handle->connection);
   delete handle;
+}
+
+// A connection of R's own whose descriptor is the node's beacon, so that socketSelect() and the
+// like, which take no descriptor and no other kind of connection, tell when a reply waits.
+SEXP make_connection(Node& node) {
+  cpp11::package package("nodelay");
+  Substitution substitution;
+  const cpp11::sexp connection = package["open_connection"](static_cast<int>(substitution.port()));
+  if (node.is_stopped()) {
+    package["close_connection"](connection);
+  } else {
+    substitution.put(node.ready_descriptor());
+  }
+  return connection;
 }
 
 void ensure_running(const NodeHandle& handle) {
@@ -56,15 +83,16 @@ bool is_outcome(SEXP value) {
 
 // The value of a reply; R_UnboundValue where it is not wanted any more.
 SEXP value_of(Node& node, const Reply& reply) {
-  if (reply.ends_call) return unserialize(reply.body);
-  cpp11::sexp value;
+  SEXP value = R_NilValue;  // unprotected, but nothing below allocates
   try {
     value = unserialize(reply.body);
   } catch (...) {
-    node.settle(true);
+    node.release_reply();
+    if (!reply.ends_call) node.settle(true);
     throw;
   }
-  if (!node.settle(is_outcome(value))) return R_UnboundValue;
+  node.release_reply();
+  if (!reply.ends_call && !node.settle(is_outcome(value))) return R_UnboundValue;
   return value;
 }
 
@@ -138,9 +166,12 @@ void wait_for_any(const std::vector<NodeHandle*>& handles) {
 
 }  // namespace
 
-SEXP make_handle(std::unique_ptr<NodeHandle> handle) {
+SEXP make_handle(std::unique_ptr<NodeHandle> handle, SEXP plan) {
   return cpp11::unwind_protect([&] {
     const SEXP pointer = PROTECT(R_MakeExternalPtr(nullptr, handle_tag(), R_NilValue));
+    // A weak reference, since what that refers to is not serialized with a node, and may
+    // itself refer to the node without keeping it from being collected.
+    R_SetExternalPtrProtected(pointer, R_MakeWeakRef(pointer, plan, R_NilValue, FALSE));
     R_RegisterCFinalizerEx(pointer, finalize_handle, FALSE);
     R_SetExternalPtrAddr(pointer, handle.release());
     UNPROTECT(1);
@@ -165,6 +196,12 @@ NodeHandle& handle_of(SEXP pointer) {
                     "made.");
   }
   return *handle;
+}
+
+void say_farewell(Node& node, SEXP farewell, Encoding encoding) {
+  if (node.is_stopped() || node.loss() || node.protocol() != Protocol::bare) return;
+  node.post(serialize(farewell, encoding), false);
+  node.send(Clock::now());
 }
 
 SEXP list_element(SEXP list, const char* name) {
@@ -250,16 +287,30 @@ using namespace nodelay;
     for (NodeHandle* handle : handles_of(pointers)) {
       Node& node = *handle->node;
       if (node.is_stopped()) continue;
-      if (!node.loss() && node.protocol() == Protocol::bare) {
-        node.post(serialize(farewell, handle->encoding), false);
-        node.send(Clock::now());
-      }
+      say_farewell(node, farewell, handle->encoding);
       node.stop();
       handle->stopped_at = time_of_day();
+      if (handle->connection != R_NilValue) {
+        cpp11::package("nodelay")["close_connection"](handle->connection);
+      }
       handle->session->advance_departures();
     }
     for (NodeHandle* handle : handles_of(pointers)) handle->session->finish_departures();
   });
+}
+
+// The plan that the node was started from, see node_plan() in R/makeNodePSOCK.R.
+[[cpp11::register]] SEXP handle_plan(SEXP pointer) {
+  return entry([&] {
+    handle_of(pointer);
+    return R_WeakRefValue(R_ExternalPtrProtected(pointer));
+  });
+}
+
+// The node's worker runs on this machine and leaves its temporary folder to this process
+// where it is killed.
+[[cpp11::register]] void node_own_folder(SEXP pointer, std::string path) {
+  entry([&] { handle_of(pointer).node->set_temporary_folder(TemporaryFolder(path)); });
 }
 
 // A list: state ("running", "lost" or "stopped"), pid, and text of a loss.
@@ -273,5 +324,20 @@ using namespace nodelay;
     return cpp11::writable::list(
         {"state"_nm = state, "pid"_nm = static_cast<int>(node.pid()),
          "text"_nm = node.loss() ? describe(node, *node.loss()) : std::string()});
+  });
+}
+
+// R's own connection to the node, made on first use and kept as long as the node; NULL in
+// another process than the node's.
+[[cpp11::register]] SEXP node_socket_connection(SEXP pointer) {
+  return entry([&]() -> SEXP {
+    NodeHandle* handle = own_handle(pointer);
+    if (handle == nullptr) return R_NilValue;
+    if (handle->connection == R_NilValue) {
+      handle->connection = make_connection(*handle->node);
+    } else if (!handle->node->is_stopped()) {
+      handle->node->ready_descriptor();  // passes over replies that nobody wants
+    }
+    return handle->connection;
   });
 }

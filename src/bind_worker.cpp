@@ -101,13 +101,16 @@ Descriptor connect_to_main() {
   }
   std::error_code ignored;
   std::filesystem::remove_all(temporary_folder, ignored);
-  ::_exit(1);
+  for (;;) ::kill(::getpid(), SIGKILL);
 }
 
 Watch::Actions watch_actions(const std::string& temporary_folder) {
   const bool has_log_in_memory = take_variable("NODELAY_LOG") == "memory";
   Watch::Actions actions;
-  actions.interrupt = [thread = ::pthread_self()] { ::pthread_kill(thread, SIGINT); };
+  actions.interrupt = [thread = ::pthread_self()] {
+    if (::getpgrp() == ::getpid()) ::kill(0, SIGINT);  // as Ctrl-C does, its own children too
+    ::pthread_kill(thread, SIGINT);
+  };
   actions.vanish = [temporary_folder] { vanish(temporary_folder); };
   actions.tick = [has_log_in_memory] {
     if (has_log_in_memory) trim_log(STDERR_FILENO);
@@ -298,7 +301,7 @@ using namespace nodelay;
   entry([&] {
     Worker& worker = worker_of(pointer);
     const auto body = serialize(value, Encoding::native);
-    worker.watch.end_call();
+    if (worker.watch.end_call()) take_pending_interrupt();
     worker.link.send(FrameKind::event, worker.request, body);
     worker.watch.begin_call(worker.request);
   });

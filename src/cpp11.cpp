@@ -20,6 +20,14 @@ extern "C" SEXP _nodelay_session_new() {
   END_CPP11
 }
 // bind_cluster.cpp
+void session_close(SEXP pointer, SEXP farewell);
+extern "C" SEXP _nodelay_session_close(SEXP pointer, SEXP farewell) {
+  BEGIN_CPP11
+    session_close(cpp11::as_cpp<cpp11::decay_t<SEXP>>(pointer), cpp11::as_cpp<cpp11::decay_t<SEXP>>(farewell));
+    return R_NilValue;
+  END_CPP11
+}
+// bind_cluster.cpp
 cpp11::list nodes_start(SEXP session_pointer, cpp11::list plans, cpp11::integers ports, bool is_reachable, double patience);
 extern "C" SEXP _nodelay_nodes_start(SEXP session_pointer, SEXP plans, SEXP ports, SEXP is_reachable, SEXP patience) {
   BEGIN_CPP11
@@ -100,10 +108,32 @@ extern "C" SEXP _nodelay_nodes_stop(SEXP pointers, SEXP farewell) {
   END_CPP11
 }
 // bind_node.cpp
+SEXP handle_plan(SEXP pointer);
+extern "C" SEXP _nodelay_handle_plan(SEXP pointer) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(handle_plan(cpp11::as_cpp<cpp11::decay_t<SEXP>>(pointer)));
+  END_CPP11
+}
+// bind_node.cpp
+void node_own_folder(SEXP pointer, std::string path);
+extern "C" SEXP _nodelay_node_own_folder(SEXP pointer, SEXP path) {
+  BEGIN_CPP11
+    node_own_folder(cpp11::as_cpp<cpp11::decay_t<SEXP>>(pointer), cpp11::as_cpp<cpp11::decay_t<std::string>>(path));
+    return R_NilValue;
+  END_CPP11
+}
+// bind_node.cpp
 cpp11::list node_state(SEXP pointer);
 extern "C" SEXP _nodelay_node_state(SEXP pointer) {
   BEGIN_CPP11
     return cpp11::as_sexp(node_state(cpp11::as_cpp<cpp11::decay_t<SEXP>>(pointer)));
+  END_CPP11
+}
+// bind_node.cpp
+SEXP node_socket_connection(SEXP pointer);
+extern "C" SEXP _nodelay_node_socket_connection(SEXP pointer) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(node_socket_connection(cpp11::as_cpp<cpp11::decay_t<SEXP>>(pointer)));
   END_CPP11
 }
 // bind_serialization.cpp
@@ -152,26 +182,30 @@ extern "C" SEXP _nodelay_worker_send_event(SEXP pointer, SEXP value) {
 
 extern "C" {
 static const R_CallMethodDef CallEntries[] = {
-    {"_nodelay_core_count",         (DL_FUNC) &_nodelay_core_count,         1},
-    {"_nodelay_find_port",          (DL_FUNC) &_nodelay_find_port,          2},
-    {"_nodelay_job_hosts",          (DL_FUNC) &_nodelay_job_hosts,          1},
-    {"_nodelay_load_averages",      (DL_FUNC) &_nodelay_load_averages,      0},
-    {"_nodelay_node_command",       (DL_FUNC) &_nodelay_node_command,       2},
-    {"_nodelay_node_receive",       (DL_FUNC) &_nodelay_node_receive,       1},
-    {"_nodelay_node_send",          (DL_FUNC) &_nodelay_node_send,          2},
-    {"_nodelay_node_state",         (DL_FUNC) &_nodelay_node_state,         1},
-    {"_nodelay_nodes_give_up",      (DL_FUNC) &_nodelay_nodes_give_up,      1},
-    {"_nodelay_nodes_receive_one",  (DL_FUNC) &_nodelay_nodes_receive_one,  1},
-    {"_nodelay_nodes_start",        (DL_FUNC) &_nodelay_nodes_start,        5},
-    {"_nodelay_nodes_stop",         (DL_FUNC) &_nodelay_nodes_stop,         2},
-    {"_nodelay_serialized_size",    (DL_FUNC) &_nodelay_serialized_size,    1},
-    {"_nodelay_session_new",        (DL_FUNC) &_nodelay_session_new,        0},
-    {"_nodelay_worker_connect",     (DL_FUNC) &_nodelay_worker_connect,     1},
-    {"_nodelay_worker_fail",        (DL_FUNC) &_nodelay_worker_fail,        2},
-    {"_nodelay_worker_interrupted", (DL_FUNC) &_nodelay_worker_interrupted, 1},
-    {"_nodelay_worker_room",        (DL_FUNC) &_nodelay_worker_room,        0},
-    {"_nodelay_worker_send_event",  (DL_FUNC) &_nodelay_worker_send_event,  2},
-    {"_nodelay_worker_serve",       (DL_FUNC) &_nodelay_worker_serve,       2},
+    {"_nodelay_core_count",             (DL_FUNC) &_nodelay_core_count,             1},
+    {"_nodelay_find_port",              (DL_FUNC) &_nodelay_find_port,              2},
+    {"_nodelay_handle_plan",            (DL_FUNC) &_nodelay_handle_plan,            1},
+    {"_nodelay_job_hosts",              (DL_FUNC) &_nodelay_job_hosts,              1},
+    {"_nodelay_load_averages",          (DL_FUNC) &_nodelay_load_averages,          0},
+    {"_nodelay_node_command",           (DL_FUNC) &_nodelay_node_command,           2},
+    {"_nodelay_node_own_folder",        (DL_FUNC) &_nodelay_node_own_folder,        2},
+    {"_nodelay_node_receive",           (DL_FUNC) &_nodelay_node_receive,           1},
+    {"_nodelay_node_send",              (DL_FUNC) &_nodelay_node_send,              2},
+    {"_nodelay_node_socket_connection", (DL_FUNC) &_nodelay_node_socket_connection, 1},
+    {"_nodelay_node_state",             (DL_FUNC) &_nodelay_node_state,             1},
+    {"_nodelay_nodes_give_up",          (DL_FUNC) &_nodelay_nodes_give_up,          1},
+    {"_nodelay_nodes_receive_one",      (DL_FUNC) &_nodelay_nodes_receive_one,      1},
+    {"_nodelay_nodes_start",            (DL_FUNC) &_nodelay_nodes_start,            5},
+    {"_nodelay_nodes_stop",             (DL_FUNC) &_nodelay_nodes_stop,             2},
+    {"_nodelay_serialized_size",        (DL_FUNC) &_nodelay_serialized_size,        1},
+    {"_nodelay_session_close",          (DL_FUNC) &_nodelay_session_close,          2},
+    {"_nodelay_session_new",            (DL_FUNC) &_nodelay_session_new,            0},
+    {"_nodelay_worker_connect",         (DL_FUNC) &_nodelay_worker_connect,         1},
+    {"_nodelay_worker_fail",            (DL_FUNC) &_nodelay_worker_fail,            2},
+    {"_nodelay_worker_interrupted",     (DL_FUNC) &_nodelay_worker_interrupted,     1},
+    {"_nodelay_worker_room",            (DL_FUNC) &_nodelay_worker_room,            0},
+    {"_nodelay_worker_send_event",      (DL_FUNC) &_nodelay_worker_send_event,      2},
+    {"_nodelay_worker_serve",           (DL_FUNC) &_nodelay_worker_serve,           2},
     {NULL, NULL, 0}
 };
 }

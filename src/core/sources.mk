@@ -7,6 +7,7 @@ NODELAY_CORE = \
   wire/buffer.cpp \
   wire/frame.cpp \
   wire/value_scanner.cpp \
+  net/beacon_linux.cpp \
   net/free_port.cpp \
   net/poll.cpp \
   net/rendezvous.cpp \
@@ -14,6 +15,8 @@ NODELAY_CORE = \
   net/spin_budget.cpp \
   net/splitter.cpp \
   net/stream.cpp \
+  net/substitution_linux.cpp \
+  net/tcp.cpp \
   net/token.cpp \
   launch/command_line.cpp \
   launch/departure.cpp \
@@ -21,6 +24,7 @@ NODELAY_CORE = \
   launch/exit_status.cpp \
   launch/output_log_linux.cpp \
   launch/process_linux.cpp \
+  launch/temporary_folder.cpp \
   launch/worker_code.cpp \
   launch/worker_command.cpp \
   hosts/allotment.cpp \

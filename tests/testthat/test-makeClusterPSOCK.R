@@ -109,7 +109,7 @@ test_that("a port is one of those asked for", {
     expect_true(told(port = "random") %in% 11000:11999)
     withr::with_envvar(c(R_PARALLEL_PORT = port), expect_identical(told(), port))
     withr::with_envvar(c(R_PARALLEL_PORT = "random"), expect_true(told() %in% 11000:11999))
-    withr::with_envvar(c(R_PARALLEL_PORT = "abc"), expect_warning(told(), "R_PARALLEL_PORT is no number: 'abc'"))
+    withr::with_envvar(c(R_PARALLEL_PORT = "abc"), expect_warning(told(), "R_PARALLEL_PORT is no port: 'abc'"))
   }
 })
 

@@ -119,7 +119,7 @@ test_that("a node tells what it is", {
   expect_identical(vapply(cl, `[[`, 0L, "rank"), 1:2)
   expect_identical(clusterCall(cl, Sys.getpid), as.list(pids_of(cl)))
   expect_identical(cl[[2]]$session_info$process$pid, pids_of(cl)[2L])
-  expect_output(print(cl[[2]]), "Node 2 .* pid [0-9]+, native engine, running")
+  expect_output(print(cl[[2]]), "on local host 'localhost' with pid [0-9]+ .* native engine")
   expect_output(print(cl), "^Socket cluster with 2 nodes on host 'localhost' \\(R version .*\\)$")
 })
 
@@ -130,7 +130,7 @@ test_that("closing one node ends its worker and no other", {
     expect_identical(is_running(pids_of(cl)), c(FALSE, TRUE), label = name)
     expect_error(clusterCall(cl[1], identity, 1), "was stopped at", class = "nodelay_error_stopped")
     expect_identical(clusterCall(cl[2], identity, 1), list(1), label = name)
-    expect_output(print(cl), "Stopped: #1")
+    expect_output(print(cl), "1 node (#1) has a broken connection (ERROR: stopped)", fixed = TRUE)
   })
 })
 

@@ -30,11 +30,14 @@ std::shared_ptr<const Buffer> hello_body() {
 }  // namespace
 
 Node::Node(std::shared_ptr<Session> session, NodeIdentity identity)
-    : session_(std::move(session)), identity_(std::move(identity)) {}
+    : session_(std::move(session)), identity_(std::move(identity)) {
+  session_->enter(*this);
+}
 
 Node::~Node() {
-  stop();
+  stop_abruptly();
   forget_calls();
+  session_->leave(*this);
 }
 
 void Node::set_process(Process process, OutputLog log) {
@@ -91,12 +94,18 @@ std::optional<Reply> Node::take_reply() {
     if (!message) {
       if (stream_->is_malformed() && !loss_) lose("sent bytes that are not nodelay's protocol");
       if (loss_) forget_calls();
+      update_beacon();
       return std::nullopt;
     }
     if (protocol_ == Protocol::bare) return Reply{*message, std::nullopt};
     if (auto reply = take_framed(*message)) return reply;
   }
   return std::nullopt;
+}
+
+void Node::release_reply() {
+  if (stream_) stream_->release();
+  update_beacon();
 }
 
 // Nothing where the frame is not for the caller.
@@ -149,6 +158,7 @@ bool Node::read_available() {
   if (loss_ || !stream_) return true;
   switch (stream_->fill()) {
     case Stream::Input::some:
+      update_beacon();
       return true;
     case Stream::Input::nothing:
       return false;
@@ -157,6 +167,30 @@ bool Node::read_available() {
       return true;
   }
   return false;
+}
+
+int Node::ready_descriptor() {
+  // A reply that nobody wants would look like one that somebody waits for. (A bare
+  // worker's cannot be told apart here: see Node::settle().)
+  while (protocol_ == Protocol::framed && drop_given_up()) {
+  }
+  if (!beacon_) beacon_.emplace(stream_descriptor(), exit_descriptor());
+  update_beacon();
+  return beacon_->descriptor();
+}
+
+// Drops, or reads towards, the next frame of a call that was given up; false where there
+// is nothing more of that.
+bool Node::drop_given_up() {
+  if (loss_ || calls_.empty() || !calls_.front().is_given_up) return false;
+  const auto message = stream_->next();
+  if (!message) return read_available();
+  take_framed(*message);
+  return true;
+}
+
+void Node::update_beacon() {
+  if (beacon_) beacon_->set_raised(loss_ || (stream_ && stream_->has_next()));
 }
 
 void Node::wait(TimePoint slice_end) {
@@ -206,8 +240,9 @@ void Node::lose_peer() {
   }
   // Its last replies may not have been read yet.
   while (stream_ && stream_->fill() == Stream::Input::some) continue;
-  const auto& exit = process_.poll_exit();
-  lose(exit ? describe(*exit) : "closed its connection");
+  if (const auto& exit = process_.poll_exit()) return lose(describe(*exit));
+  const bool is_cut = stream_ && stream_->has_partial_input();
+  lose(is_cut ? "closed its connection in the middle of a message" : "closed its connection");
 }
 
 void Node::lose(std::string reason) {
@@ -218,7 +253,17 @@ void Node::lose(std::string reason) {
   loss_->last_lines = log_.last_lines();
   loss_->was_in_call = num_wanted_ > 0;
   if (stream_) stream_->close();  // what has been read stays there to be taken
-  if (!loss_->exit && session_->is_owner()) session_->depart(std::move(process_));
+  update_beacon();
+  let_process_go(Departure::Patience::usual);
+}
+
+void Node::let_process_go(Departure::Patience patience) {
+  if (process_.pid() == 0 || !session_->is_owner()) return;
+  if (process_.poll_exit()) {
+    folder_ = {};
+  } else {
+    session_->depart({std::move(process_), std::move(folder_), patience, Clock::now()});
+  }
 }
 
 // The worker broke the protocol: what else it sent is not taken either.
@@ -228,18 +273,23 @@ void Node::break_off(std::string reason) {
 }
 
 void Node::stop() {
+  stop_with(Departure::Patience::usual);
+}
+
+void Node::stop_abruptly() {
+  const bool will_notice = protocol_ == Protocol::framed || calls_.empty();
+  stop_with(will_notice ? Departure::Patience::usual : Departure::Patience::none);
+}
+
+void Node::stop_with(Departure::Patience patience) {
   if (std::exchange(is_stopped_, true)) return;
-  const bool is_owner = session_->is_owner();
-  if (stream_ && !loss_ && is_owner) {
-    if (protocol_ == Protocol::framed) {
-      stream_->post({FrameHeader{FrameKind::bye, 0, 0, 0}, nullptr});
-      stream_->flush();  // where it does not go out, the end of the stream says the same
-    }
+  if (stream_ && !loss_ && protocol_ == Protocol::framed && session_->is_owner()) {
+    stream_->post({FrameHeader{FrameKind::bye, 0, 0, 0}, nullptr});
+    stream_->flush();  // where it does not go out, the end of the stream says the same
   }
   if (stream_) stream_->close();
-  if (is_owner && process_.pid() != 0 && !process_.poll_exit()) {
-    session_->depart(std::move(process_));
-  }
+  beacon_.reset();
+  let_process_go(patience);
 }
 
 std::string name_of(const Node& node) {

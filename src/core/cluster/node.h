@@ -12,6 +12,8 @@
 #include "cluster/session.h"
 #include "launch/output_log.h"
 #include "launch/process.h"
+#include "launch/temporary_folder.h"
+#include "net/beacon.h"
 #include "net/spin_budget.h"
 #include "net/stream.h"
 
@@ -67,6 +69,9 @@ class Node {
   /// started by hand has no process here.
   void set_process(Process process, OutputLog log);
 
+  /// The worker's temporary folder, removed once its process has ended.
+  void set_temporary_folder(TemporaryFolder folder) { folder_ = std::move(folder); }
+
   /// The stream to the worker is there; to a framed worker a hello goes first.
   void set_stream(Descriptor connection, Protocol protocol);
   bool has_stream() const { return stream_.has_value(); }
@@ -87,6 +92,9 @@ class Node {
   /// Only after a reply with unknown `ends_call`: says whether it was the outcome of the
   /// oldest call. Returns false where that call was given up: drop the value.
   bool settle(bool ends_call);
+
+  /// The caller is done with the body of the last reply: gives back its memory.
+  void release_reply();
 
   /// Waits until something has been read, the worker is lost, a signal has arrived or
   /// `slice_end` has come.
@@ -113,6 +121,11 @@ class Node {
   /// Sends the end of the conversation, closes the stream and hands the process to the
   /// session's departures. Does nothing the second time.
   void stop();
+
+  /// The same where nobody may come back to see the worker off, as when a node is
+  /// destroyed: a busy base-R worker, which does not notice, is interrupted at once.
+  void stop_abruptly();
+
   bool is_stopped() const { return is_stopped_; }
 
   /// For a poll over many nodes: the stream's descriptor (-1: none) with the events to
@@ -120,6 +133,11 @@ class Node {
   int stream_descriptor() const { return stream_ ? stream_->descriptor() : -1; }
   short events() const { return stream_ && stream_->has_output() ? POLLIN | POLLOUT : POLLIN; }
   int exit_descriptor() const { return process_.exit_descriptor(); }
+
+  /// For a poll by those who know of nothing but descriptors: readable while a reply has
+  /// come, whole or in part, and for good once the worker is lost. Made on first use;
+  /// nothing can be read from it. Not of a stopped node. Throws Error(system).
+  int ready_descriptor();
 
   /// Marks the node as lost for a reason found outside, such as a time limit.
   void lose(std::string reason);
@@ -132,14 +150,19 @@ class Node {
 
   std::optional<Reply> take_framed(Bytes message);
   void take_hello(Bytes body);
+  bool drop_given_up();
   void drop_front_call();
+  void update_beacon();
   void forget_calls();
   void lose_peer();
   void break_off(std::string reason);
+  void stop_with(Departure::Patience patience);
+  void let_process_go(Departure::Patience patience);
 
   std::shared_ptr<Session> session_;  // shared: see Session
   NodeIdentity identity_;
   Protocol protocol_ = Protocol::framed;
+  TemporaryFolder folder_;  // before the process, which it outlives
   Process process_;
   pid_t pid_ = 0;
   OutputLog log_;
@@ -148,6 +171,7 @@ class Node {
   std::size_t num_wanted_ = 0;  // of calls_, not given up
   std::uint64_t last_request_ = 0;
   SpinBudget spin_;
+  std::optional<Beacon> beacon_;  // none: nobody asked for it
   std::optional<Loss> loss_;
   bool is_stopped_ = false;
 };

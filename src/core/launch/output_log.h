@@ -31,7 +31,7 @@ class OutputLog {
   /// True where the worker's standard error is memory and should be trimmed.
   bool is_in_memory() const { return is_in_memory_; }
 
-  /// The last lines, at most ten and 4 kB, without a newline at the end; empty where
+  /// The last lines, at most twenty and 4 kB, without a newline at the end; empty where
   /// there are none or they cannot be read back.
   std::string last_lines() const;
 

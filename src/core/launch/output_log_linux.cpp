@@ -14,7 +14,7 @@ namespace nodelay {
 namespace {
 
 constexpr std::size_t kTailBytes = 4096;
-constexpr int kTailLines = 10;
+constexpr int kTailLines = 20;
 constexpr off_t kTrimAbove = off_t{4} * 1024 * 1024;  // bytes in memory before a log is trimmed
 constexpr off_t kKeptByTrim = off_t{1024} * 1024;     // bytes
 

@@ -23,8 +23,10 @@ std::string native_worker_code(std::string_view library) {
 // splits its arguments at blanks and expands file name patterns in them.
 std::string base_worker_code(const Meeting& meeting) {
   const std::string half = std::to_string(kTokenHalfBytes);
+  // A function and no local(): that evaluates in the global environment on its way, where
+  // future's tasks stop looking through the frames for the `master` of workLoop().
   std::string code =
-      "local({t<-Sys.getenv(\"NODELAY_TOKEN\");Sys.unsetenv(\"NODELAY_TOKEN\");"
+      "(function(){t<-Sys.getenv(\"NODELAY_TOKEN\");Sys.unsetenv(\"NODELAY_TOKEN\");"
       "if(!nzchar(t))t<-readLines(file(\"stdin\"),1L);";
   if (meeting.output_path == "/dev/null") {
     code += "sink(nullfile());";  // what goes wrong is still told on standard error
@@ -41,7 +43,7 @@ std::string base_worker_code(const Meeting& meeting) {
           "\")),con);if(!identical(rawToChar(readBin(con,\"raw\"," + half + ")),substr(t," + half +
           "+1,nchar(t))))stop(\"whoever_listens_does_not_know_the_token_of_this_worker\");"
           "parallel:::workLoop(structure(list(con=con),class=\"" +
-          (meeting.uses_xdr ? "SOCKnode" : "SOCK0node") + "\"))})";
+          (meeting.uses_xdr ? "SOCKnode" : "SOCK0node") + "\"))})()";
   return code;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/descriptor.h"
+#include "net/tcp.h"
 #include "net/token.h"
 
 namespace nodelay {
@@ -18,12 +19,6 @@ namespace nodelay {
 enum class Loop : char {
   native = 'n',  ///< nodelay's: it will speak frames
   base = 'b',    ///< base R's: it will speak bare values
-};
-
-/// Where a rendezvous can be reached from.
-enum class Reach {
-  this_machine,  ///< the loopback interface only
-  network,       ///< every interface: for workers that connect from other machines
 };
 
 /// What a worker says first: its half of the token and the letter of its loop.

@@ -110,7 +110,11 @@ void Watch::watch_call(std::uint64_t request) {
     }
     std::array<pollfd, 2> watched{
         {{link_.descriptor(), POLLIN, 0}, {wake_reader_.get(), POLLIN, 0}}};
-    if (poll_until(watched, Clock::now() + kHousekeeping) == 0) actions_.tick();
+    if (poll_until(watched, Clock::now() + kHousekeeping) == 0) {
+      actions_.tick();
+      // It may have been lost on a program that the call is waiting for.
+      if (has_interrupted_.load()) actions_.interrupt();
+    }
     if (watched[1].revents != 0) break;
     if (watched[0].revents != 0) link_.read_available();
   }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A node and the process of its worker, which is the probe.
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 
 #include "fixture/probe_node.h"
 
@@ -175,6 +177,63 @@ TEST_F(NodeProcess, StoppingLeavesNoProcessEvenInTheMiddleOfAMessage) {
 
 TEST_F(NodeProcess, DestroyingNodeAndSessionLeavesNoProcess) {
   start({"ignore", "2", "ignore", "15", "pause"});
+}
+
+TEST_F(NodeProcess, DestroyingABusyBareNodeInterruptsItsWorkerAtOnce) {
+  DescriptorPair lifeline = make_stream_pair();
+  start({"pause"}, Protocol::bare, {{lifeline.second.get(), 5}});
+  lifeline.second.close();
+  node_->post(buffer_of("call"), true);
+  node_.reset();
+  EXPECT_EQ(read_to_end(lifeline.first.get()), "") << "with nobody looking after it";
+  session_->finish_departures();
+}
+
+TEST_F(NodeProcess, TheSessionKnowsTheNodesThatExist) {
+  start({"worker"});
+  EXPECT_THAT(session_->nodes(), testing::ElementsAre(node_.get()));
+  const Node other(session_, {2, "localhost", "another"});
+  EXPECT_EQ(session_->nodes().size(), 2u);
+  node_.reset();
+  EXPECT_EQ(session_->nodes().size(), 1u);
+}
+
+class NodeWithFolder : public NodeProcess {
+ protected:
+  ~NodeWithFolder() override { std::filesystem::remove_all(path_); }
+
+  void start_with_folder(const Steps& steps, Protocol protocol = Protocol::framed) {
+    start(steps, protocol);
+    std::filesystem::create_directory(path_);
+    node_->set_temporary_folder(TemporaryFolder(path_));
+  }
+
+  bool has_folder() const { return std::filesystem::exists(path_); }
+
+  const std::filesystem::path path_ =
+      std::filesystem::temp_directory_path() / ("RtmpNode" + std::to_string(::getpid()));
+};
+
+TEST_F(NodeWithFolder, ThatIsLostToASignalLeavesNone) {
+  start_with_folder({"worker"});
+  EXPECT_EQ(ask(*node_, "alive"), "alive");
+  EXPECT_TRUE(has_folder());
+  EXPECT_FALSE(ask(*node_, "!raise 9"));
+  EXPECT_FALSE(has_folder());
+}
+
+TEST_F(NodeWithFolder, ThatHasToBeKilledLeavesNone) {
+  start_with_folder({"ignore", "2", "ignore", "15", "pause"});
+  node_->stop();
+  session_->finish_departures();
+  EXPECT_FALSE(has_folder());
+}
+
+TEST_F(NodeWithFolder, WhoseWorkerDiedUnseenLeavesNoneWhenStopped) {
+  start_with_folder({"raise", "9"});
+  ASSERT_TRUE(is_ready(node_->exit_descriptor()));
+  node_->stop();
+  EXPECT_FALSE(has_folder());
 }
 
 TEST_F(NodeProcess, AForkOfTheMainProcessLeavesTheWorkerAlone) {

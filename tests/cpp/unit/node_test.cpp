@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include "fixture/peer.h"
 #include "fixture/probe_node.h"
 
@@ -192,6 +194,21 @@ TEST_F(NodeTest, ASendThatIsNotReadEndsWithItsSliceAndGoesOnLater) {
   const auto frame = worker_->receive();
   ASSERT_TRUE(frame);
   EXPECT_TRUE(frame->body == text);
+}
+
+TEST_F(NodeTest, ABigCallGoesOutToAWorkerThatFirstWantsToBeRead) {
+  const std::string text = patterned(4'000'000);
+  call("a");
+  auto worker_side = std::async(std::launch::async, [&] {
+    worker_->send(FrameKind::result, 1, text);  // needs the node to read
+    worker_->receive();
+    return worker_->receive();
+  });
+  call(text);
+  const auto second = worker_side.get();
+  ASSERT_TRUE(second);
+  EXPECT_TRUE(second->body == text);
+  EXPECT_TRUE(next_reply(node_) == text);
 }
 
 TEST_F(NodeTest, AMessageOnALossNamesTheWorkerAndWhatHappened) {

@@ -43,13 +43,13 @@ TEST(OutputLog, AnEmptyLogHasNoLastLines) {
 TEST(OutputLog, AShortLogIsWholeInItsLastLines) {
   EXPECT_EQ(last_lines_of("one"), "one");
   EXPECT_EQ(last_lines_of("one\n\ntwo\n\n"), "one\n\ntwo");
-  EXPECT_EQ(last_lines_of(numbered_lines(1, 10)) + "\n", numbered_lines(1, 10));
+  EXPECT_EQ(last_lines_of(numbered_lines(1, 20)) + "\n", numbered_lines(1, 20));
 }
 
-TEST(OutputLog, OfALongLogTenLinesAreTheLast) {
-  EXPECT_EQ(last_lines_of(numbered_lines(1, 11)) + "\n", numbered_lines(2, 11));
+TEST(OutputLog, OfALongLogTwentyLinesAreTheLast) {
+  EXPECT_EQ(last_lines_of(numbered_lines(1, 21)) + "\n", numbered_lines(2, 21));
   EXPECT_EQ(last_lines_of(numbered_lines(1, 5000) + "no end"),
-            numbered_lines(4992, 5000) + "no end");
+            numbered_lines(4982, 5000) + "no end");
 }
 
 TEST(OutputLog, LongLinesAreCutToFourKilobytes) {
