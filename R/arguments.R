@@ -306,7 +306,8 @@ as_homogeneous <- function(homogeneous, host, master, tunnel) {
 as_log_file <- function(path) {
   if (is.null(path) || isFALSE(path)) return("")
   if (isTRUE(path)) return(tempfile("nodelay_makeClusterPSOCK_", fileext = ".log"))
-  normalizePath(as_word(path, "rshlogfile"), mustWork = FALSE)
+  path <- as_word(path, "rshlogfile")
+  file.path(normalizePath(dirname(path), mustWork = FALSE), basename(path)) # it need not be there yet
 }
 
 # -- Arguments that are not there ----------------------------------------------------------------

@@ -28,11 +28,12 @@ label_code <- function() {
   paste0("#label=", label)
 }
 
-# What the worker's command line tells a reader of ps about its origin.
+# The functions that called makeClusterPSOCK(), or makeNodePSOCK(), for a reader of ps.
 calls_code <- function() {
   names <- vapply(sys.calls(), function(call) if (is.name(call[[1L]])) as.character(call[[1L]]) else "", "")
-  names <- gsub("[^[:alnum:]._]", "", names[nzchar(names)])
-  sprintf("invisible('calls:%s')", paste(names, collapse = "->"))
+  first <- match(TRUE, names %in% c("makeClusterPSOCK", "makeNodePSOCK"), length(names))
+  names <- gsub("[^[:alnum:]._]", "", names[seq_len(first)])
+  sprintf("invisible(\"calls:%s\")", paste(names[nzchar(names)], collapse = "->"))
 }
 
 # How a command gets to another machine.

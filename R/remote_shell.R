@@ -47,6 +47,8 @@ typed_remote_shell <- function(types, is_only_shown) {
     found <- names
   }
   shell <- remote_shells[[found[[1L]]]]
+  path <- unname(Sys.which(shell$program[[1L]]))
+  if (nzchar(path)) shell$program[[1L]] <- path
   list(program = shell$program, before_host = as.character(shell$before_host), kind = found[[1L]])
 }
 

@@ -112,7 +112,8 @@ std::string start_failed_text(const Startup& startup, std::size_t num_workers) {
   if (!identity.command.empty()) text += "\nCommand: " + identity.command;
   if (!loss.last_lines.empty()) text += "\nThe last lines it wrote:\n" + loss.last_lines;
   const std::string& log = startup.failed_plan().remote_log_path;
-  if (!log.empty()) text += "\nThe last lines of '" + log + "':\n" + last_lines_of(log);
+  const std::string logged = last_lines_of_file(log);
+  if (!logged.empty()) text += "\nThe last lines of '" + log + "':\n" + logged;
   return text;
 }
 

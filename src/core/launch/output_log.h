@@ -47,6 +47,6 @@ class OutputLog {
 void trim_log(int descriptor);
 
 /// The last lines of a file; empty where it cannot be read.
-std::string last_lines_of(const std::string& path);
+std::string last_lines_of_file(const std::string& path);
 
 }  // namespace nodelay

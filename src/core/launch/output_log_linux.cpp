@@ -122,7 +122,7 @@ std::string OutputLog::last_lines() const {
   return last_lines_from(standard_error_.get());
 }
 
-std::string last_lines_of(const std::string& path) {
+std::string last_lines_of_file(const std::string& path) {
   const Descriptor log(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   return last_lines_from(log.get());
 }

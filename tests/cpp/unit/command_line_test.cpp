@@ -85,6 +85,11 @@ TEST(ShellCommand, AShellRunsTheCommandItself) {
   EXPECT_EQ(shell_command({}), "");
 }
 
+TEST(ShellCommand, WhatAShellIsGivenIsTypedAsItIs) {
+  EXPECT_EQ(shell_command({"sh", "-c", "A=1 'b c'"}), "A=1 'b c'");
+  EXPECT_EQ(shell_command({"sh", "-c", "a", "b c"}), "sh -c a 'b c'");
+}
+
 TEST(RString, APlainStringStandsInQuotes) {
   EXPECT_EQ(r_string("/usr/lib/R-4.2"), "\"/usr/lib/R-4.2\"");
   EXPECT_EQ(r_string(""), "\"\"");

@@ -64,6 +64,13 @@ TEST(OutputLog, WhatIsNoUtf8BecomesQuestionMarks) {
   EXPECT_EQ(last_lines_of(std::string("a\0b", 3)), "a?b");
 }
 
+TEST(OutputLog, AFileThatCannotBeReadHasNoLastLines) {
+  EXPECT_EQ(last_lines_of_file(""), "");
+  EXPECT_EQ(last_lines_of_file("/no/such/file"), "");
+  EXPECT_EQ(last_lines_of_file("/"), "");
+  EXPECT_NE(last_lines_of_file(__FILE__), "");
+}
+
 TEST(OutputLog, StandardOutputIsNotAmongTheLinesKeptInMemory) {
   const OutputLog log = OutputLog::kept_in_memory();
   write_text(log.standard_output(), "output\n");

@@ -152,6 +152,21 @@ TEST(WorkerCommandText, AProgramThatIsNotRscriptHasItsPackagesInTheEnvironment) 
             (Words{"", "1", "-e", "1"}));
 }
 
+TEST(WorkerCommandText, BeginsWithAnAssignmentOnlyWhereItDoes) {
+  WorkerCommand command;
+  command.default_packages = "stats";
+  for (const int niceness : {0, 1}) {
+    command.niceness = niceness;
+    command.is_rscript = true;
+    command.program = quoted_words({"Rscript"});
+    EXPECT_FALSE(begins_with_assignment(command));
+    command.program = quoted_words({"A=1", "Rscript"});
+    EXPECT_EQ(begins_with_assignment(command), niceness == 0);
+    command.is_rscript = false;
+    EXPECT_TRUE(begins_with_assignment(command));
+  }
+}
+
 TEST(WorkerCommandArgv, IsWhatAShellReadsFromTheText) {
   WorkerCommand command = whole_command();
   command.program.pop_back();
