@@ -45,7 +45,7 @@ test_that("commands for Windows are in its own quotes, those around them in sh's
   lines <- shown_commands("n1", port = 11000, rshcmd = "ssh", rscript = "C:/R x/Rscript.exe", rscript_sh = c("cmd", "sh"))
   expect_match(lines[5], paste("set \"NODELAY_TOKEN=<secret>\" && \"C:/R x/Rscript.exe\"", packages, "-e \"options(socketOptions=\\\"no-delay\\\")\""), fixed = TRUE)
   expect_match(lines[7], paste("n1 '\"C:/R x/Rscript.exe\"", packages, "-e \"options"), fixed = TRUE)
-  expect_match(shown_commands("n1", rshcmd = "ssh", rscript = "Rscript", rscript_sh = "none")[7], paste("n1", "[^']*Rscript", packages, "-e options[(]socketOptions=\"no-delay\"[)] -e local"))
+  expect_match(shown_commands("n1", rshcmd = "ssh", rscript = "Rscript", rscript_sh = "none")[7], paste("n1", "[^']*Rscript", packages, "-e options[(]socketOptions=\"no-delay\"[)] -e [(]function"))
   expect_match(shown_commands("n1", rshcmd = "ssh", rscript_sh = c("sh", "cmd"))[7], paste("n1", paste0("\"", own)), fixed = TRUE)
 })
 
