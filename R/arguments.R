@@ -14,7 +14,8 @@ as_count <- function(value, name) {
 }
 
 as_seconds <- function(value, name) {
-  if (is.numeric(value) && length(value) == 1L && is.finite(value) && value > 0) return(as.numeric(value))
+  # Base R takes whole seconds up to the largest integer, 68 years.
+  if (is.numeric(value) && length(value) == 1L && is.finite(value) && value > 0) return(min(value, .Machine$integer.max))
   stop_argument("Argument '", name, "' must be a single positive number of seconds, not ", shown(value), ".")
 }
 
@@ -34,6 +35,7 @@ as_choice <- function(value, name, choices) {
 as_workers <- function(workers) {
   if (is.character(workers) || is.list(workers)) {
     if (length(workers) == 0L) stop_argument("Argument 'workers' must name at least one worker, not ", shown(workers), ".")
+    if (is.character(workers)) workers <- with_localhost(workers)
     return(lapply(workers, as_host))
   }
   if (!is.numeric(workers)) {
@@ -51,7 +53,43 @@ as_workers <- function(workers) {
       room, " more. Start fewer, or raise the limit (ulimit -n) before R is started."
     )
   }
+  if (!inherits(workers, "AsIs")) check_number_of_local_workers(workers)
   rep(list(as_host(setting("localhost.hostname", "localhost"))), workers)
+}
+
+# The elements of a character vector, which lose its attribute localhost, with their own.
+with_localhost <- function(workers) {
+  known <- attr(workers, "localhost", exact = TRUE)
+  if (is.null(known)) return(as.list(workers))
+  if (!length(known) %in% c(1L, length(workers))) {
+    stop_argument("attr(workers, \"localhost\") must have length 1 or one element for each worker (", length(workers), "), not ", length(known), ".")
+  }
+  unname(Map(function(worker, known) structure(worker, localhost = known), workers, known))
+}
+
+# The limits are numbers of workers for each core: above the first a warning, above the second
+# an error. There is no limit where it is missing.
+check_number_of_local_workers <- function(workers) {
+  limits <- as_worker_limits(getOption("parallelly.maxWorkers.localhost", c(1, 3)))
+  if (workers <= min(limits)) return(invisible()) # whatever the number of cores
+  cores <- availableCores()
+  load <- workers / cores
+  too_many <- function(limit, kind) {
+    sprintf(
+      "%d workers on this machine are %.0f%% of the %d CPU cores that this R process may use (by %s), and the %s limit is %.0f%% (option 'parallelly.maxWorkers.localhost'). As I(%d), 'workers' is not limited.",
+      as.integer(workers), 100 * load, as.integer(cores), sQuote(names(cores), FALSE), kind, 100 * limit, as.integer(workers)
+    )
+  }
+  if (load > limits[2L]) stop_argument(too_many(limits[2L], "hard"))
+  if (load > limits[1L]) warning(too_many(limits[1L], "soft"), call. = FALSE)
+}
+
+# The soft and the hard limit.
+as_worker_limits <- function(limits) {
+  if (!is.null(limits) && !(is.numeric(limits) && length(limits) <= 2L && !anyNA(limits) && all(limits > 0))) {
+    stop_argument("Option 'parallelly.maxWorkers.localhost' must hold at most two positive numbers, not ", shown(limits), ".")
+  }
+  c(limits, Inf, Inf)[1:2]
 }
 
 # The name of a machine with attribute localhost: is it this one?
@@ -227,8 +265,12 @@ as_rscript_args <- function(arguments) {
 
 as_rscript_call <- function(call) {
   if (is.null(call)) return(NULL)
-  if (is.language(call)) call <- paste(deparse(call, width.cutoff = 500L), collapse = ";")
-  as_word(call, "rscript_call")
+  if (is.language(call)) call <- paste(deparse(call, width.cutoff = 500L), collapse = "\n")
+  call <- as_word(call, "rscript_call")
+  tryCatch(parse(text = call, keep.source = FALSE), error = function(e) {
+    stop_argument("Syntax error in argument 'rscript_call': ", conditionMessage(e))
+  })
+  call
 }
 
 as_niceness <- function(renice) {
@@ -239,15 +281,16 @@ as_niceness <- function(renice) {
   stop_argument("Argument 'renice' must be a single number or NA, not ", shown(renice), ".")
 }
 
-# The shells that read the command and the command for another machine.
-as_shells <- function(shells) {
+# The shells that read the command and the command for another machine; `outer` is the latter
+# where the user leaves it to us.
+as_shells <- function(shells, outer) {
   choices <- c("auto", "cmd", "sh", "none")
   if (identical(shells, choices)) shells <- "auto"
   if (!is.character(shells) || !length(shells) %in% 1:2 || !all(shells %in% choices)) {
     stop_argument("Argument 'rscript_sh' must be one or two of \"auto\", \"cmd\", \"sh\" and \"none\", not ", shown(shells), ".")
   }
-  shells[shells == "auto"] <- "sh"
-  rep_len(shells, 2L)
+  shells <- rep_len(shells, 2L)
+  ifelse(shells == "auto", c("sh", outer), shells)
 }
 
 as_master <- function(master, default) {
@@ -257,36 +300,14 @@ as_master <- function(master, default) {
 as_homogeneous <- function(homogeneous, host, master, tunnel) {
   if (!is.null(homogeneous)) return(is_flag(homogeneous, "homogeneous"))
   if (attr(host, "localhost") || (!tunnel && master == "localhost")) return(TRUE)
-  !grepl("[.:]", host) # neither an IP address nor a name with a domain
+  !grepl("[.:]", host_and_port(host)$host) # neither an IP address nor a name with a domain
 }
 
 as_log_file <- function(path) {
   if (is.null(path) || isFALSE(path)) return("")
   if (isTRUE(path)) return(tempfile("nodelay_makeClusterPSOCK_", fileext = ".log"))
-  normalizePath(as_word(path, "rshlogfile"), mustWork = FALSE)
-}
-
-# The program that reaches another machine: its words, whether they are raw, whether it is ssh.
-as_remote_shell <- function(rshcmd, rshopts, host, is_only_shown) {
-  if (is.function(rshcmd)) {
-    command <- rshcmd(rshopts, as.character(host))
-    return(list(program = as_word(command, "rshcmd"), is_raw = TRUE, is_ssh = FALSE, is_function = TRUE))
-  }
-  words <- as_words(rshcmd, "rshcmd")
-  if (!is.null(rshcmd) && length(words) == 0L) stop_argument("Argument 'rshcmd' must name a program, not ", shown(rshcmd), ".")
-  if (length(words) == 0L || identical(words, "")) words <- "<ssh>"
-  unknown <- setdiff(grep("^<.*>$", words, value = TRUE), "<ssh>")
-  if (length(unknown) > 0L) stop_argument("Unknown 'rshcmd' type: ", paste(sQuote(unknown, FALSE), collapse = ", "), ". This version of nodelay knows \"<ssh>\" only.")
-  if (identical(words, "<ssh>")) words <- "ssh"
-  if (!nzchar(Sys.which(words[[1L]]))) {
-    text <- paste0("Failed to locate a default SSH client (checked: ", sQuote(words[[1L]], FALSE), "). Please specify one via argument 'rshcmd'.")
-    if (!is_only_shown) stop_argument(text)
-    warning(text, " Will still try with ", sQuote(words[[1L]], FALSE), ".", call. = FALSE)
-  }
-  list(
-    program = words, is_raw = rep(FALSE, length(words)),
-    is_ssh = grepl("^ssh([.]exe)?$", basename(words[[1L]])), is_function = FALSE
-  )
+  path <- as_word(path, "rshlogfile")
+  file.path(normalizePath(dirname(path), mustWork = FALSE), basename(path)) # it need not be there yet
 }
 
 # -- Arguments that are not there ----------------------------------------------------------------

@@ -8,12 +8,16 @@ session_new <- function() {
   .Call(`_nodelay_session_new`)
 }
 
-node_command <- function(plan, port) {
-  .Call(`_nodelay_node_command`, plan, port)
+session_close <- function(pointer, farewell) {
+  invisible(.Call(`_nodelay_session_close`, pointer, farewell))
 }
 
 nodes_start <- function(session_pointer, plans, ports, is_reachable, patience) {
   .Call(`_nodelay_nodes_start`, session_pointer, plans, ports, is_reachable, patience)
+}
+
+node_command <- function(plan, port) {
+  .Call(`_nodelay_node_command`, plan, port)
 }
 
 find_port <- function(ports, is_random) {
@@ -50,6 +54,26 @@ nodes_give_up <- function(pointers) {
 
 nodes_stop <- function(pointers, farewell) {
   invisible(.Call(`_nodelay_nodes_stop`, pointers, farewell))
+}
+
+nodes_alive <- function(pointers, patience) {
+  .Call(`_nodelay_nodes_alive`, pointers, patience)
+}
+
+nodes_signal <- function(pointers, number) {
+  .Call(`_nodelay_nodes_signal`, pointers, number)
+}
+
+nodes_see_off <- function(pointers) {
+  invisible(.Call(`_nodelay_nodes_see_off`, pointers))
+}
+
+handle_plan <- function(pointer) {
+  .Call(`_nodelay_handle_plan`, pointer)
+}
+
+node_own_folder <- function(pointer, path) {
+  invisible(.Call(`_nodelay_node_own_folder`, pointer, path))
 }
 
 node_state <- function(pointer) {

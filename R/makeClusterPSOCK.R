@@ -6,7 +6,9 @@
 #' @inheritParams makeNodePSOCK
 #' @param workers How many workers to start on this machine, a positive whole number, or a
 #'   vector of names, see argument `worker` of [makeNodePSOCK()], one for each
-#'   worker; as a list, names may have an attribute `localhost`.
+#'   worker; as a list, names may have an attribute `localhost`. A number of more workers than this
+#'   process may use CPU cores gives a warning, of more than three times as many an error; the option
+#'   `parallelly.maxWorkers.localhost`, by default `c(1, 3)`, holds these limits. `I(100)` is not limited.
 #' @param makeNode A function that returns what `makeNodePSOCK(..., action = "options")` does. It is called
 #'   once for each worker.
 #' @param user User name on the other machines: a character vector of length 1 or one for each
@@ -23,7 +25,7 @@
 #'   `c("nodelay_cluster", "RichSOCKcluster", "SOCKcluster", "cluster")`.
 #'
 #' @section Errors:
-#' As for [makeNodePSOCK()]. When one worker cannot be started none is left running.
+#' As for [makeNodePSOCK()], and `nodelay_error_argument` for too many workers. When one worker cannot be started none is left running.
 #'
 #' @examples
 #' library(parallel)

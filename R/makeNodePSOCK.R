@@ -7,8 +7,8 @@
 #'   its host name and the aliases of that in `/etc/hosts`) start a local worker; attribute
 #'   `localhost`, `TRUE` or `FALSE`, decides otherwise. Any other name is reached by `rshcmd`. What
 #'   `action = "options"` returned is launched.
-#' @param master Name of this machine as the worker sees it, a string. `NULL`: `"localhost"` for local workers
-#'   and through a tunnel, else the host name.
+#' @param master Name of this machine as the worker sees it, a string. `NULL`: `"localhost"` for local workers,
+#'   else the host name. Through a tunnel, `"localhost"` in any case.
 #' @param port Port to listen on, where the worker connects over TCP: an integer in 1 to
 #'   65535, several of which a random free one is taken, or `"auto"` or `"random"`, which mean
 #'   the environment variable `R_PARALLEL_PORT` where that is set to a number, else a random
@@ -41,7 +41,8 @@
 #' @param rscript_libs Character vector of library paths of the worker; `"*"` stands for
 #'   those that it has by itself. `NULL`: no change.
 #' @param rscript_sh How the command is quoted, one or two of `"auto"`, `"sh"`, `"cmd"` (Windows) and `"none"`: for the
-#'   shell that runs `Rscript`, and for the one that hands the whole command to another machine.
+#'   shell that runs `Rscript`, and for the one that hands the whole command to another machine
+#'   (`"auto"`: `"sh"`, but `"none"` for srun).
 #' @param default_packages Character vector of the packages that the worker attaches at its
 #'   start; `"*"` stands for `getOption("defaultPackages")`, `NULL` for what R attaches by itself.
 #' @param methods Logical: is \pkg{methods} among the default packages?
@@ -55,8 +56,11 @@
 #'   standard error are kept in memory, to be shown when the worker ends unexpectedly.
 #' @param renice Positive integer: how much lower the worker's priority is. `NA`: not at all.
 #' @param rshcmd The program that runs a command on another machine: a character vector of the program
-#'   and its first arguments, each quoted; `"<ssh>"` or `NULL` for ssh; or a function of `rshopts` and
-#'   `worker` that returns one string.
+#'   and its first arguments, each quoted; a function of `rshopts`, all options in one string, and
+#'   `worker` that returns the text in front of the command, a string; or one or more types, of which the first
+#'   that is there is used: `"<ssh>"`, as `NULL` does; `"<putty-plink>"`; within a job, the scheduler's own
+#'   `"<srun>"` (Slurm), `"<qrsh>"` (Grid Engine) or `"<pjrsh>"` (Fujitsu), or `"<hpc>"` for that of the
+#'   scheduler whose job this is. A name such as `"n1:2200"` gives ssh the port 2200.
 #' @param user User name on the other machine, a string; `NULL`: ssh's own choice.
 #' @param revtunnel Logical: does the worker connect through a reverse tunnel that `rshcmd` opens (option
 #'   `-R`)? `NA`: with ssh yes, with other programs no; those connect to `master` directly.
@@ -83,7 +87,7 @@
 #' @details
 #' The defaults come from the R options `parallelly.makeNodePSOCK.<argument>`, else
 #' `future.makeNodePSOCK.<argument>`, for `connectTimeout`, `timeout`, `socketOptions`, `useXDR`,
-#' `rshcmd`, `rshopts`, `setup_strategy`, `calls`, `tries`, `tries.delay` and `validate`. When nodelay is loaded these are
+#' `rshcmd`, `rshopts`, `rscript_call`, `setup_strategy`, `calls`, `tries`, `tries.delay` and `validate`. When nodelay is loaded these are
 #' set, where they are not, from the environment variables
 #' `R_PARALLELLY_MAKENODEPSOCK_<ARGUMENT>`, else `R_FUTURE_MAKENODEPSOCK_<ARGUMENT>`.
 #'
@@ -110,8 +114,9 @@
 makeNodePSOCK <- function(worker = setting("localhost.hostname", "localhost"), master = NULL, port = c("auto", "random"),
                           connectTimeout = setting("makeNodePSOCK.connectTimeout", 120),
                           timeout = setting("makeNodePSOCK.timeout", 30 * 24 * 3600),
-                          rscript = NULL, homogeneous = NULL, rscript_args = NULL, rscript_call = NULL, rscript_envs = NULL,
-                          rscript_libs = NULL, rscript_startup = NULL, rscript_sh = c("auto", "cmd", "sh", "none"),
+                          rscript = NULL, homogeneous = NULL, rscript_args = NULL,
+                          rscript_call = setting("makeNodePSOCK.rscript_call", NULL), rscript_envs = NULL, rscript_libs = NULL,
+                          rscript_startup = NULL, rscript_sh = c("auto", "cmd", "sh", "none"),
                           default_packages = c("datasets", "utils", "grDevices", "graphics", "stats", if (methods) "methods"),
                           methods = TRUE,
                           socketOptions = setting("makeNodePSOCK.socketOptions", "no-delay"),
@@ -127,6 +132,7 @@ makeNodePSOCK <- function(worker = setting("localhost.hostname", "localhost"), m
   if (inherits(worker, "makeNodePSOCKOptions")) return(launch_nodes(list(worker), worker$port, verbose)[[1L]])
   action <- as_choice(action, "action", c("launch", "options"))
   methods <- is_flag(methods, "methods")
+  arguments <- mget(setdiff(names(formals()), c("action", "verbose")))
   plan <- node_plan(
     worker = worker, master = master, timeout = timeout, rscript = rscript, homogeneous = homogeneous,
     rscript_args = rscript_args, rscript_call = rscript_call, rscript_envs = rscript_envs, rscript_libs = rscript_libs,
@@ -137,12 +143,14 @@ makeNodePSOCK <- function(worker = setting("localhost.hostname", "localhost"), m
     rscript_options = rscript_options, engine = engine, transport = transport, validate = validate
   )
   plan$port <- port
+  plan$arguments <- arguments
+  plan$given <- intersect(names(match.call()), names(arguments))
   if (action == "options") return(plan)
   node <- launch_nodes(list(plan), port, verbose)[[1L]]
   if (plan$dryrun) invisible(node) else node
 }
 
-# Checks everything that makes up one worker; what src/bind_cluster.cpp takes.
+# Checks everything that makes up one worker; what src/bind_cluster.cpp and src/bind_command.cpp take.
 node_plan <- function(worker, master, timeout, rscript, homogeneous, rscript_args, rscript_call, rscript_envs, rscript_libs,
                       rscript_startup, rscript_sh, default_packages, socketOptions, useXDR, outfile, renice, rshcmd, user,
                       revtunnel, rshlogfile, rshopts, rank, manual, dryrun, quiet, setup_strategy, calls, connectTimeout,
@@ -154,12 +162,13 @@ node_plan <- function(worker, master, timeout, rscript, homogeneous, rscript_arg
   rank <- as_count(rank, "rank")
   remote <- if (!is_local) remote_plan(host, rshcmd, rshopts, user, revtunnel, rshlogfile, manual || dryrun)
   tunnel <- isTRUE(remote$tunnel)
-  master <- as_master(master, if (is_local || tunnel) "localhost" else Sys.info()[["nodename"]])
+  master <- as_master(master, if (is_local) "localhost" else Sys.info()[["nodename"]])
+  if (tunnel) master <- "localhost" # its near end
   homogeneous <- as_homogeneous(homogeneous, host, master, tunnel)
   command <- command_plan(rscript, homogeneous, rscript_args, rscript_call, default_packages, renice, calls)
   command["socketOptions"] <- list(as_socket_options(socketOptions))
   way <- way_of_talking(engine, transport, is_local && !manual && !dryrun, command)
-  shells <- as_shells(rscript_sh)
+  shells <- as_shells(rscript_sh, if (is_local) "sh" else remote$outer_shell)
   variables <- as_environment_variables(rscript_envs)
   validate <- is_flag(validate, "validate")
   setup_strategy <- as_choice(setup_strategy, "setup_strategy", c("parallel", "sequential"))
@@ -213,50 +222,15 @@ way_of_talking <- function(engine, transport, is_ours, command) {
   list(engine = engine, transport = transport)
 }
 
-# The worker's command but for its last expression.
-command_plan <- function(rscript, homogeneous, rscript_args, rscript_call, default_packages, renice, calls) {
-  own <- if (homogeneous) file.path(R.home("bin"), "Rscript") else "Rscript"
-  program <- as_rscript(rscript, own, homogeneous)
-  arguments <- as_rscript_args(rscript_args)
-  call <- as_rscript_call(rscript_call)
-  list(
-    program = as.character(program), is_raw = rep(inherits(program, "AsIs"), length(program)),
-    is_rscript = basename(program[[1L]]) %in% c("Rscript", "Rscript.exe"),
-    is_default = homogeneous && identical(as.character(sub("^[[:alpha:]_][[:alnum:]_]*=.*", "", program)[nzchar(program)]), own) && length(unlist(arguments)) == 0L,
-    default_packages = as_default_packages(default_packages),
-    before = arguments$before, after = arguments$after,
-    code = as.character(c(label_code(), if (is_flag(calls, "calls")) calls_code())),
-    call = call, has_own_code = !is.null(call) || runs_own_loop(unlist(arguments)),
-    niceness = as_niceness(renice)
-  )
-}
-
-runs_own_loop <- function(arguments) any(grepl("parallel:::[.](slave|work)RSOCK[(][)]", arguments))
-
-label_code <- function() {
-  label <- setting("makeNodePSOCK.rscript_label", NULL)
-  if (is.null(label) || identical(label, "FALSE")) return(NULL)
-  paste0("#label=", if (identical(label, "TRUE")) "nodelay" else label)
-}
-
-# What the worker's command line tells a reader of ps about its origin.
-calls_code <- function() {
-  names <- vapply(sys.calls(), function(call) if (is.name(call[[1L]])) as.character(call[[1L]]) else "", "")
-  names <- gsub("[^[:alnum:]._]", "", names[nzchar(names)])
-  sprintf("invisible('calls:%s')", paste(names, collapse = "->"))
-}
-
-# How a command gets to another machine.
-remote_plan <- function(host, rshcmd, rshopts, user, revtunnel, rshlogfile, is_only_shown) {
-  rshopts <- as_words(rshopts, "rshopts")
-  shell <- as_remote_shell(rshcmd, rshopts, host, is_only_shown)
-  if (!is.null(user)) user <- as_word(user, "user")
-  revtunnel <- as_tristate(revtunnel, "revtunnel")
-  list(
-    program = shell$program, is_raw = shell$is_raw, log = as_log_file(rshlogfile),
-    tunnel = if (is.na(revtunnel)) shell$is_ssh else revtunnel, tunnel_end = "localhost",
-    user = if (is.null(user) || user == "*") "" else user, options = if (shell$is_function) character() else rshopts
-  )
+# A worker may answer its set-up call with an error that the code there could not catch.
+ensure_set_up <- function(plans, started) {
+  failed <- which(vapply(started, function(one) isFALSE(one$reply$success), NA))
+  if (length(failed) == 0L) return(invisible())
+  nodes_stop(lapply(started, `[[`, "handle"), done_message)
+  plan <- plans[[failed[1L]]]
+  signal_error("start_failed", paste0(
+    "Worker ", plan$rank, " on ", plan$host, " could not be set up: ", started[[failed[1L]]]$reply$value
+  ), list(node = plan$rank, pid = started[[failed[1L]]]$pid, host = plan$host))
 }
 
 # Starts all of them at once, or only shows how.
@@ -272,30 +246,8 @@ launch_nodes <- function(plans, port, verbose) {
   patience <- max(vapply(plans, `[[`, 0, "connectTimeout"))
   is_reachable <- any(vapply(plans, `[[`, NA, "is_reachable"))
   started <- nodes_start(the$session, plans, ports, is_reachable, patience)
+  ensure_set_up(plans, started)
   if (started[[1L]]$port > 0L) say("They came to port %d", started[[1L]]$port)
   say("Started: pid %s", paste(vapply(started, `[[`, 0L, "pid"), collapse = ", "))
   Map(new_node, plans, started)
-}
-
-show_command <- function(plan, port) {
-  texts <- node_command(plan, port)
-  announce_command(plan, texts$worker, texts$remote_shell, texts$whole, "<secret>")
-}
-
-# Tells what to run by hand. `token`: what the worker has to know.
-announce_command <- function(plan, worker, remote_shell, whole, token) {
-  if (plan$quiet) return(invisible())
-  if (nzchar(token)) {
-    worker <- paste0("NODELAY_TOKEN=", token, " ", worker)
-    whole <- paste("echo", token, "|", whole)
-  }
-  cat(strrep("-", 70L), "\n", sep = "")
-  if (plan$localhost) {
-    cat(sprintf("Manually, start worker #%d on local machine %s with:\n\n  %s\n", plan$rank, sQuote(plan$host), worker))
-  } else {
-    cat(sprintf("Manually, (i) login into external machine %s:\n\n  %s\n", sQuote(plan$host), remote_shell))
-    cat(sprintf("\nand (ii) start worker #%d from there:\n\n  %s\n", plan$rank, worker))
-    cat(sprintf("\nAlternatively, start worker #%d from the local machine by combining both steps in a single call:\n\n  %s\n\n", plan$rank, whole))
-  }
-  utils::flush.console()
 }

@@ -9,7 +9,9 @@ new_node <- function(plan, started) {
   host <- structure(plan$host, localhost = plan$localhost)
   log <- plan$remote$log
   node <- list(host = host, rank = plan$rank, rshlogfile = if (isTRUE(nzchar(log))) log)
-  if (plan$validate) node$session_info <- started$reply$value
+  set_up <- started$reply$value
+  if (plan$validate) node$session_info <- set_up
+  if (plan$localhost && started$pid > 0L) own_temporary_folder(started$handle, set_up$tempdir)
   base_class <- if (plan$useXDR) "SOCKnode" else "SOCK0node"
   structure(
     node,
@@ -18,12 +20,21 @@ new_node <- function(plan, started) {
   )
 }
 
+# A worker's own, not one that R was told to share.
+own_temporary_folder <- function(handle, path) {
+  if (is.character(path) && path != tempdir()) node_own_folder(handle, path)
+}
+
 # The S3 methods by which parallel and snow speak to a node. They are called by those
 # packages' own functions, such as clusterCall(), with messages of their kind.
 
 #' @exportS3Method parallel::sendData
 #' @exportS3Method snow::sendData
-sendData.nodelay_node <- function(node, data) node_send(node_handle(node), data)
+sendData.nodelay_node <- function(node, data) {
+  on.exit(give_up_cluster_call()) # an interrupt
+  node_send(node_handle(node), data)
+  on.exit()
+}
 
 #' @exportS3Method parallel::recvData
 #' @exportS3Method snow::recvData
@@ -58,7 +69,12 @@ current_cluster <- function() {
   NULL
 }
 
-is_within_cluster_function <- function() !is.null(current_cluster())
+# How many calls such a function may have under way on a node: one for each time that the
+# cluster has it. No limit for others, who may send many.
+num_expected_by_cluster_function <- function(handle) {
+  cl <- current_cluster()
+  if (is.null(cl)) .Machine$integer.max else sum(vapply(handles_within(cl), identical, NA, handle))
+}
 
 # An error or interrupt is about to end such a function: nobody will ask for the
 # replies that it still waits for.

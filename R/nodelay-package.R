@@ -19,9 +19,13 @@ is_starting_worker <- function() nzchar(Sys.getenv("NODELAY_STREAM")) || nzchar(
 
 the <- new.env(parent = emptyenv()) # what all clusters of this session share
 
+# Workers of base R would otherwise be killed, and leave their temporary folders behind.
+stop_all_nodes <- function(the) session_close(the$session, done_message)
+
 .onLoad <- function(libname, pkgname) {
   read_environment()
   the$session <- session_new()
+  reg.finalizer(the, stop_all_nodes, onexit = TRUE)
   if (is_starting_worker()) return()
   register_cluster_types()
   # Lets BiocParallel and others coerce a cluster by S4. Costs 1.5 ms, for nothing on a worker.

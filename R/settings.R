@@ -36,6 +36,7 @@ environment_settings <- c(
   makeNodePSOCK.tries.delay = "numeric",
   makeNodePSOCK.useXDR = "logical",
   makeNodePSOCK.validate = "logical",
+  maxWorkers.localhost = "numeric ,",
   supportsMulticore.disableOn = "character ,",
   supportsMulticore.unstable = "character"
 )

@@ -47,7 +47,7 @@ set_up_worker <- function(settings) {
       quit(save = "no", status = 1L, runLast = FALSE)
     }
   )
-  if (!settings$validate) return(NULL)
+  if (!settings$validate) return(list(tempdir = tempdir()))
   list(
     r = c(R.version, os.type = .Platform$OS.type),
     system = as.list(Sys.info()),

@@ -13,8 +13,8 @@ num_rounds <- 5
 makers <- list(
   parallel = list(label = "parallel::makePSOCKcluster(8)",
                   make = function() parallel::makePSOCKcluster(num_workers)),
-  nodelay = list(label = "nodelay::makeClusterPSOCK(8)",
-                 make = function() nodelay::makeClusterPSOCK(num_workers))
+  nodelay = list(label = "nodelay::makeClusterPSOCK(I(8))",
+                 make = function() nodelay::makeClusterPSOCK(I(num_workers)))
 )
 
 time_start <- function(make) {

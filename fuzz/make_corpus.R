@@ -23,9 +23,11 @@ write_seed("frame", "result", header(3, request = 1, body_bytes = 8e7))
 write_seed("frame", "event", header(4, request = 1, body_bytes = 22))
 write_seed("frame", "cancel", header(5, request = 1))
 write_seed("frame", "bye", header(6))
+write_seed("frame", "ping", header(7, request = 1))
+write_seed("frame", "pong", header(8, request = 1))
 write_seed("frame", "longest_body", header(3, request = 1, body_bytes = 2^42))
 write_seed("frame", "too_long_body", header(3, request = 1, body_bytes = 2^42 + 1))
-write_seed("frame", "unknown_kind", header(7))
+write_seed("frame", "unknown_kind", header(9))
 write_seed("frame", "cut_header", header(6)[1:20])
 
 # Values: R Internals, "Serialization Formats".

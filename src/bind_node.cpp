@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <ctime>
+#include <sstream>
 #include <vector>
 
 #include "bind_conditions.h"
@@ -63,16 +64,32 @@ std::string time_of_day() {
   return {text, std::strftime(text, sizeof text, "%H:%M:%S", &local)};
 }
 
-// Whether R's function that sends now is one of parallel's or snow's that work on a
-// whole cluster. Such a function never has two calls under way on one node: where a node
-// still owes a reply, whoever asked for it was interrupted or failed.
-bool is_sent_by_cluster_function() {
-  return cpp11::as_cpp<bool>(cpp11::package("nodelay")["is_within_cluster_function"]());
+void stop(NodeHandle& handle) {
+  handle.node->stop();
+  handle.stopped_at = time_of_day();
+  if (handle.connection != R_NilValue) {
+    cpp11::package("nodelay")["close_connection"](handle.connection);
+  }
+  handle.session->advance_departures();
 }
 
-bool send_all(Node& node) {
-  while (!node.send(Clock::now() + kSlice)) cpp11::check_user_interrupt();
-  return !node.loss();
+// Whether the node owes more replies than R's function that sends now can have asked for. One
+// of parallel's or snow's that work on a whole cluster has one call under way for each time
+// that the node is in it: whoever asked for the others was interrupted or failed.
+bool owes_others(SEXP pointer, const Node& node) {
+  const auto expects = cpp11::package("nodelay")["num_expected_by_cluster_function"];
+  return node.num_calls() >= static_cast<std::size_t>(cpp11::as_cpp<int>(expects(pointer)));
+}
+
+// A sender who is interrupted does not know that there is a call.
+void send_all(Node& node) {
+  try {
+    while (!node.send(Clock::now() + kSlice)) cpp11::check_user_interrupt();
+  } catch (...) {
+    node.give_up_last_call();
+    throw;
+  }
+  if (node.loss()) raise_loss(node);
 }
 
 // A bare worker's value says itself whether it is the outcome of a call: future's
@@ -105,12 +122,12 @@ SEXP next_value(Node& node) {
   return R_UnboundValue;
 }
 
-[[noreturn]] void raise_timeout(NodeHandle& handle) {
+[[noreturn]] void raise_timeout(const NodeHandle& handle) {
   handle.node->give_up_calls();
-  throw Error(ErrorKind::timeout, "Worker " + std::to_string(handle.node->identity().rank) +
-                                      " sent no reply within " +
-                                      std::to_string(static_cast<long>(handle.timeout)) +
-                                      " seconds (argument 'timeout'). It was told to stop.");
+  std::ostringstream text;
+  text << "Worker " << handle.node->identity().rank << " sent no reply within " << handle.timeout
+       << " seconds (argument 'timeout'). It was told to stop.";
+  throw Error(ErrorKind::timeout, text.str());
 }
 
 void ensure_reply_is_due(const Node& node) {
@@ -149,26 +166,54 @@ NodeHandle* own_handle(SEXP pointer) {
   return handle != nullptr && handle->session->is_owner() ? handle : nullptr;
 }
 
-void wait_for_any(const std::vector<NodeHandle*>& handles) {
+// Waits for news of any of the nodes until `slice_end`.
+void wait_for_any(const std::vector<NodeHandle*>& handles, TimePoint slice_end) {
   std::vector<pollfd> watched;
   for (const NodeHandle* handle : handles) {
     watched.push_back({handle->node->stream_descriptor(), handle->node->events(), 0});
     watched.push_back({handle->node->exit_descriptor(), POLLIN, 0});
   }
-  if (poll_until(watched, Clock::now() + kSlice) == 0) return;
+  poll_until(watched, slice_end);
   for (std::size_t i = 0; i < handles.size(); ++i) {
     Node& node = *handles[i]->node;
     if (watched[2 * i].revents & POLLOUT) node.send(Clock::now());
     const bool has_read = watched[2 * i].revents != 0 && node.read_available();
-    if (!has_read && watched[2 * i + 1].revents != 0) node.look_after();
+    const bool may_have_ended = watched[2 * i + 1].revents != 0 || node.exit_descriptor() < 0;
+    if (!has_read && may_have_ended) node.look_after();
   }
+}
+
+// Waits until `is_done(node)` holds for each of the nodes, at most `patience` seconds.
+template <typename Claim>
+void wait_until_all(std::vector<NodeHandle*> handles, double patience, Claim is_done) {
+  const TimePoint deadline = seconds_from(Clock::now(), patience);
+  for (;;) {
+    std::erase_if(handles, [&](NodeHandle* handle) { return is_done(*handle->node); });
+    const TimePoint now = Clock::now();
+    if (handles.empty() || now >= deadline) return;
+    wait_for_any(handles, std::min(deadline, now + kSlice));
+    cpp11::check_user_interrupt();
+  }
+}
+
+// Those that are of this very process and alive.
+std::vector<NodeHandle*> living(const cpp11::list& pointers) {
+  std::vector<NodeHandle*> handles;
+  for (const SEXP pointer : pointers) {
+    NodeHandle* handle = own_handle(pointer);
+    if (handle != nullptr && handle->node->is_alive()) handles.push_back(handle);
+  }
+  return handles;
 }
 
 }  // namespace
 
-SEXP make_handle(std::unique_ptr<NodeHandle> handle) {
+SEXP make_handle(std::unique_ptr<NodeHandle> handle, SEXP plan) {
   return cpp11::unwind_protect([&] {
     const SEXP pointer = PROTECT(R_MakeExternalPtr(nullptr, handle_tag(), R_NilValue));
+    // A weak reference, since what that refers to is not serialized with a node, and may
+    // itself refer to the node without keeping it from being collected.
+    R_SetExternalPtrProtected(pointer, R_MakeWeakRef(pointer, plan, R_NilValue, FALSE));
     R_RegisterCFinalizerEx(pointer, finalize_handle, FALSE);
     R_SetExternalPtrAddr(pointer, handle.release());
     UNPROTECT(1);
@@ -193,6 +238,12 @@ NodeHandle& handle_of(SEXP pointer) {
                     "made.");
   }
   return *handle;
+}
+
+void say_farewell(Node& node, SEXP farewell, Encoding encoding) {
+  if (node.is_stopped() || node.loss() || node.protocol() != Protocol::bare) return;
+  node.post(serialize(farewell, encoding), false);
+  node.send(Clock::now());
 }
 
 SEXP list_element(SEXP list, const char* name) {
@@ -222,9 +273,12 @@ using namespace nodelay;
     if (is_string(type, "DONE")) return;  // see nodes_stop()
     if (node.loss()) raise_loss(node);
     ensure_running(handle);
-    if (node.num_calls() > 0 && is_sent_by_cluster_function()) node.give_up_calls();
-    node.post(serialize(message, handle.encoding), is_string(type, "EXEC"));
-    if (!send_all(node)) raise_loss(node);
+    const bool is_call = is_string(type, "EXEC");
+    if (!is_call && node.protocol() == Protocol::framed) return;  // nobody reads it there
+    if (node.num_calls() > 0 && owes_others(pointer, node)) node.give_up_calls();
+    node.post(serialize(message, handle.encoding), is_call);
+    send_all(node);
+    handle.session->advance_departures();
   });
 }
 
@@ -238,8 +292,9 @@ using namespace nodelay;
   using namespace cpp11::literals;
   return entry([&] {
     const std::vector<NodeHandle*> handles = handles_of(pointers);
+    const TimePoint start = Clock::now();
     for (;;) {
-      bool is_reply_due = false;
+      const NodeHandle* most_impatient = nullptr;  // of those that a reply is due from
       for (std::size_t i = 0; i < handles.size(); ++i) {
         Node& node = *handles[i]->node;
         const cpp11::sexp value = next_value(node);
@@ -248,12 +303,18 @@ using namespace nodelay;
         }
         if (node.loss()) raise_loss(node);
         ensure_running(*handles[i]);
-        is_reply_due = is_reply_due || node.num_calls() > 0 || node.protocol() == Protocol::bare;
+        if (node.num_calls() == 0 && node.protocol() == Protocol::framed) continue;
+        if (!most_impatient || handles[i]->timeout < most_impatient->timeout) {
+          most_impatient = handles[i];
+        }
       }
-      if (!is_reply_due) {
+      if (!most_impatient) {
         throw Error(ErrorKind::argument, "No worker of this cluster has a call to answer.");
       }
-      wait_for_any(handles);
+      if (Clock::now() >= seconds_from(start, most_impatient->timeout)) {
+        raise_timeout(*most_impatient);
+      }
+      wait_for_any(handles, Clock::now() + kSlice);
       cpp11::check_user_interrupt();
     }
   });
@@ -263,7 +324,7 @@ using namespace nodelay;
 // cannot be used any more are passed over.
 [[cpp11::register]] void nodes_give_up(cpp11::list pointers) {
   entry([&] {
-    for (const SEXP pointer : pointers) {
+    for (const SEXP pointer : pointers) {  // raises nothing: another error is on its way
       const NodeHandle* handle = own_handle(pointer);
       if (handle == nullptr || handle->node->loss() || handle->node->is_stopped()) continue;
       handle->node->give_up_calls();
@@ -276,21 +337,77 @@ using namespace nodelay;
 [[cpp11::register]] void nodes_stop(cpp11::list pointers, SEXP farewell) {
   entry([&] {
     for (NodeHandle* handle : handles_of(pointers)) {
-      Node& node = *handle->node;
-      if (node.is_stopped()) continue;
-      if (!node.loss() && node.protocol() == Protocol::bare) {
-        node.post(serialize(farewell, handle->encoding), false);
-        node.send(Clock::now());
-      }
-      node.stop();
-      handle->stopped_at = time_of_day();
-      if (handle->connection != R_NilValue) {
-        cpp11::package("nodelay")["close_connection"](handle->connection);
-      }
-      handle->session->advance_departures();
+      if (handle->node->is_stopped()) continue;
+      say_farewell(*handle->node, farewell, handle->encoding);
+      stop(*handle);
     }
     for (NodeHandle* handle : handles_of(pointers)) handle->session->finish_departures();
   });
+}
+
+// Which of the workers are alive; NA for a node of another process. With `patience`, in seconds,
+// a native worker that does not answer within that time counts as dead.
+[[cpp11::register]] cpp11::writable::logicals nodes_alive(cpp11::list pointers, double patience) {
+  return entry([&] {
+    if (patience > 0) {
+      const std::vector<NodeHandle*> asked = living(pointers);
+      for (const NodeHandle* handle : asked) handle->node->ping();
+      wait_until_all(asked, patience,
+                     [](Node& node) { return !node.is_alive() || node.has_answered_ping(); });
+    }
+    cpp11::writable::logicals result;
+    for (const SEXP pointer : pointers) {
+      const NodeHandle* handle = own_handle(pointer);
+      if (handle == nullptr) {
+        result.push_back(NA_LOGICAL);
+        continue;
+      }
+      Node& node = *handle->node;
+      const bool is_alive = node.is_alive() && (patience <= 0 || node.has_answered_ping());
+      result.push_back(is_alive ? TRUE : FALSE);
+    }
+    return result;
+  });
+}
+
+// Sends a signal to the process groups of workers. Which of them got it; NA for a node of another
+// process, and one that was started by hand.
+[[cpp11::register]] cpp11::writable::logicals nodes_signal(cpp11::list pointers, int number) {
+  return entry([&] {
+    cpp11::writable::logicals result;
+    for (const SEXP pointer : pointers) {
+      const NodeHandle* handle = own_handle(pointer);
+      const bool is_known = handle != nullptr && handle->node->pid() != 0;
+      result.push_back(!is_known ? NA_LOGICAL : handle->node->signal(number) ? TRUE : FALSE);
+    }
+    return result;
+  });
+}
+
+// After a signal that ends workers: waits for that, and stops those that are still there then.
+[[cpp11::register]] void nodes_see_off(cpp11::list pointers) {
+  entry([&] {
+    constexpr double kPatience = 1;  // seconds
+    const std::vector<NodeHandle*> handles = living(pointers);
+    wait_until_all(handles, kPatience, [](Node& node) { return !node.is_alive(); });
+    for (NodeHandle* handle : handles) {
+      if (handle->node->is_alive()) stop(*handle);
+    }
+  });
+}
+
+// The plan that the node was started from, see node_plan() in R/makeNodePSOCK.R.
+[[cpp11::register]] SEXP handle_plan(SEXP pointer) {
+  return entry([&] {
+    handle_of(pointer);
+    return R_WeakRefValue(R_ExternalPtrProtected(pointer));
+  });
+}
+
+// The node's worker runs on this machine and leaves its temporary folder to this process
+// where it is killed.
+[[cpp11::register]] void node_own_folder(SEXP pointer, std::string path) {
+  entry([&] { handle_of(pointer).node->set_temporary_folder(TemporaryFolder(path)); });
 }
 
 // A list: state ("running", "lost" or "stopped"), pid, and text of a loss.

@@ -27,17 +27,28 @@ struct NodeHandle {
   cpp11::sexp connection = R_NilValue;
 };
 
-/// Makes the external pointer that an R node holds. The node is stopped when it is
-/// garbage collected. The caller protects it.
-SEXP make_handle(std::unique_ptr<NodeHandle> handle);
+/// Makes the external pointer that an R node holds, with the plan that the node was started
+/// from (see handle_plan()). The node is stopped when it is garbage collected. The caller
+/// protects it.
+SEXP make_handle(std::unique_ptr<NodeHandle> handle, SEXP plan);
 
 /// What `pointer` points to. Throws Error(stopped) where that was in another session, or
 /// in the process that this one was forked from, and Error(argument) where it is no
 /// node's handle.
 NodeHandle& handle_of(SEXP pointer);
 
+/// Tells a base-R worker to end, by the message `farewell`; a nodelay worker is told by
+/// Node::stop().
+void say_farewell(Node& node, SEXP farewell, Encoding encoding);
+
 /// A list's element `name`, R_NilValue where there is none. Allocates nothing.
 SEXP list_element(SEXP list, const char* name);
+
+/// The same as a C++ value. Throws as conversions of cpp11 do where it is of another type.
+template <typename Value>
+Value element(const cpp11::list& list, const char* name) {
+  return cpp11::as_cpp<Value>(list_element(list, name));
+}
 
 /// True where `text` is one string and equals `expected`.
 bool is_string(SEXP text, const char* expected);

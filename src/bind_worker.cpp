@@ -17,6 +17,8 @@
 #include "bind_node.h"
 #include "bind_serialization.h"
 #include "launch/output_log.h"
+#include "launch/process.h"
+#include "launch/worker_variables.h"
 #include "net/rendezvous.h"
 #include "worker/link.h"
 #include "worker/watch.h"
@@ -51,8 +53,11 @@ cpp11::sexp quoting_function() {
 
 // The worker's side of one cluster. A worker has exactly one, for the life of its process.
 struct Worker {
-  Worker(Descriptor connection, double timeout_seconds, Watch::Actions actions)
-      : link(std::move(connection)), timeout(timeout_seconds), watch(link, std::move(actions)) {}
+  Worker(Descriptor connection, Descriptor main_process, double timeout_seconds,
+         Watch::Actions actions)
+      : link(std::move(connection), std::move(main_process)),
+        timeout(timeout_seconds),
+        watch(link, std::move(actions)) {}
 
   Link link;
   double timeout;                // seconds of silence after which it ends
@@ -61,7 +66,8 @@ struct Worker {
   cpp11::sexp tag = R_NilValue;  // of the call being worked on
   cpp11::sexp quote = quoting_function();
   Times begun_at{};
-  Watch watch;  // last: it uses the link
+  pid_t pid = ::getpid();  // of the worker itself, not of a fork
+  Watch watch;             // last: it uses the link
 };
 
 // Reads and removes a variable that the main process left for this worker.
@@ -73,10 +79,10 @@ std::string take_variable(const char* name) {
 }
 
 Descriptor connect_to_main() {
-  const std::string inherited = take_variable("NODELAY_STREAM");
-  const std::string port = take_variable("NODELAY_PORT");
-  const std::string token_text = take_variable("NODELAY_TOKEN");
-  const bool has_no_delay = take_variable("NODELAY_NO_DELAY") == "1";
+  const std::string inherited = take_variable(kStreamVariable);
+  const std::string port = take_variable(kPortVariable);
+  const std::string token_text = take_variable(kTokenVariable);
+  const bool has_no_delay = take_variable(kNoDelayVariable) == "1";
   if (!inherited.empty()) {
     Descriptor connection(std::stoi(inherited));
     set_close_on_exec(connection.get());
@@ -92,6 +98,14 @@ Descriptor connect_to_main() {
                    seconds_from(Clock::now(), kPatience));
 }
 
+// Readable once the main process has ended, where that started this worker itself; empty
+// otherwise. The stream alone does not tell while a fork of the main process holds it.
+Descriptor open_main_process() {
+  const std::string pid = take_variable(kMainVariable);
+  if (pid != std::to_string(::getppid())) return {};
+  return open_exit_descriptor(::getppid());
+}
+
 // Ends a process whose main process is gone, wherever its R thread may be: with its own
 // children, and without leaving its temporary folder behind.
 [[noreturn]] void vanish(const std::filesystem::path& temporary_folder) {
@@ -101,11 +115,11 @@ Descriptor connect_to_main() {
   }
   std::error_code ignored;
   std::filesystem::remove_all(temporary_folder, ignored);
-  ::_exit(1);
+  for (;;) ::kill(::getpid(), SIGKILL);
 }
 
 Watch::Actions watch_actions(const std::string& temporary_folder) {
-  const bool has_log_in_memory = take_variable("NODELAY_LOG") == "memory";
+  const bool has_log_in_memory = take_variable(kLogVariable) == "memory";
   Watch::Actions actions;
   actions.interrupt = [thread = ::pthread_self()] {
     if (::getpgrp() == ::getpid()) ::kill(0, SIGINT);  // as Ctrl-C does, its own children too
@@ -172,10 +186,12 @@ bool is_callable(SEXP function, SEXP arguments) {
 
 SEXP do_call(SEXP function, SEXP arguments) {
   static const SEXP kDoCall = Rf_install("do.call");
-  SEXP call = PROTECT(Rf_lang4(kDoCall, Rf_lang2(R_QuoteSymbol, function),
-                               Rf_lang2(R_QuoteSymbol, arguments), Rf_ScalarLogical(TRUE)));
+  SEXP quoted_function = PROTECT(Rf_lang2(R_QuoteSymbol, function));
+  SEXP quoted_arguments = PROTECT(Rf_lang2(R_QuoteSymbol, arguments));
+  SEXP yes = PROTECT(Rf_ScalarLogical(TRUE));
+  SEXP call = PROTECT(Rf_lang4(kDoCall, quoted_function, quoted_arguments, yes));
   SET_TAG(CDDDR(call), Rf_install("quote"));
-  UNPROTECT(1);
+  UNPROTECT(4);
   return call;
 }
 
@@ -221,7 +237,7 @@ bool work_on(Worker& worker, const Link::Call& call, SEXP enclosure) {
   worker.link.release_body();
   const SEXP type = list_element(message, "type");
   if (is_string(type, "DONE")) return false;
-  if (!is_string(type, "EXEC")) return true;  // no reply is due, as in parallel
+  if (!is_string(type, "EXEC")) throw Error(ErrorKind::protocol, "not a call of package parallel");
   const SEXP data = list_element(message, "data");
   worker.tag = list_element(data, "tag");
   const cpp11::sexp value = evaluate_watched(worker, data, enclosure);
@@ -245,8 +261,8 @@ using namespace nodelay;
 // Connects to the main process that started this worker.
 [[cpp11::register]] SEXP worker_connect(std::string temporary_folder) {
   return entry([&] {
-    const std::string timeout = take_variable("NODELAY_TIMEOUT");
-    auto worker = std::make_unique<Worker>(connect_to_main(),
+    const std::string timeout = take_variable(kTimeoutVariable);
+    auto worker = std::make_unique<Worker>(connect_to_main(), open_main_process(),
                                            timeout.empty() ? 2592000.0 : std::stod(timeout),
                                            watch_actions(temporary_folder));
     // Never freed: it is in use until the process ends.
@@ -260,6 +276,7 @@ using namespace nodelay;
 [[cpp11::register]] bool worker_serve(SEXP pointer, SEXP enclosure) {
   return entry([&] {
     Worker& worker = worker_of(pointer);
+    take_pending_interrupt();  // it was for the call before
     TimePoint silent_since = Clock::now();
     for (;;) {
       if (const auto call = worker.link.take_call()) {
@@ -300,8 +317,12 @@ using namespace nodelay;
 [[cpp11::register]] void worker_send_event(SEXP pointer, SEXP value) {
   entry([&] {
     Worker& worker = worker_of(pointer);
+    if (worker.pid != ::getpid() || worker.request == 0) {
+      throw Error(ErrorKind::argument,
+                  "Only a worker itself can send values, and only while it works on a call.");
+    }
     const auto body = serialize(value, Encoding::native);
-    worker.watch.end_call();
+    if (worker.watch.end_call()) take_pending_interrupt();
     worker.link.send(FrameKind::event, worker.request, body);
     worker.watch.begin_call(worker.request);
   });

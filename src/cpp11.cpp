@@ -20,10 +20,11 @@ extern "C" SEXP _nodelay_session_new() {
   END_CPP11
 }
 // bind_cluster.cpp
-cpp11::list node_command(cpp11::list plan, int port);
-extern "C" SEXP _nodelay_node_command(SEXP plan, SEXP port) {
+void session_close(SEXP pointer, SEXP farewell);
+extern "C" SEXP _nodelay_session_close(SEXP pointer, SEXP farewell) {
   BEGIN_CPP11
-    return cpp11::as_sexp(node_command(cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(plan), cpp11::as_cpp<cpp11::decay_t<int>>(port)));
+    session_close(cpp11::as_cpp<cpp11::decay_t<SEXP>>(pointer), cpp11::as_cpp<cpp11::decay_t<SEXP>>(farewell));
+    return R_NilValue;
   END_CPP11
 }
 // bind_cluster.cpp
@@ -31,6 +32,13 @@ cpp11::list nodes_start(SEXP session_pointer, cpp11::list plans, cpp11::integers
 extern "C" SEXP _nodelay_nodes_start(SEXP session_pointer, SEXP plans, SEXP ports, SEXP is_reachable, SEXP patience) {
   BEGIN_CPP11
     return cpp11::as_sexp(nodes_start(cpp11::as_cpp<cpp11::decay_t<SEXP>>(session_pointer), cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(plans), cpp11::as_cpp<cpp11::decay_t<cpp11::integers>>(ports), cpp11::as_cpp<cpp11::decay_t<bool>>(is_reachable), cpp11::as_cpp<cpp11::decay_t<double>>(patience)));
+  END_CPP11
+}
+// bind_command.cpp
+cpp11::list node_command(cpp11::list plan, int port);
+extern "C" SEXP _nodelay_node_command(SEXP plan, SEXP port) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(node_command(cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(plan), cpp11::as_cpp<cpp11::decay_t<int>>(port)));
   END_CPP11
 }
 // bind_free_port.cpp
@@ -100,6 +108,43 @@ extern "C" SEXP _nodelay_nodes_stop(SEXP pointers, SEXP farewell) {
   END_CPP11
 }
 // bind_node.cpp
+cpp11::writable::logicals nodes_alive(cpp11::list pointers, double patience);
+extern "C" SEXP _nodelay_nodes_alive(SEXP pointers, SEXP patience) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(nodes_alive(cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(pointers), cpp11::as_cpp<cpp11::decay_t<double>>(patience)));
+  END_CPP11
+}
+// bind_node.cpp
+cpp11::writable::logicals nodes_signal(cpp11::list pointers, int number);
+extern "C" SEXP _nodelay_nodes_signal(SEXP pointers, SEXP number) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(nodes_signal(cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(pointers), cpp11::as_cpp<cpp11::decay_t<int>>(number)));
+  END_CPP11
+}
+// bind_node.cpp
+void nodes_see_off(cpp11::list pointers);
+extern "C" SEXP _nodelay_nodes_see_off(SEXP pointers) {
+  BEGIN_CPP11
+    nodes_see_off(cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(pointers));
+    return R_NilValue;
+  END_CPP11
+}
+// bind_node.cpp
+SEXP handle_plan(SEXP pointer);
+extern "C" SEXP _nodelay_handle_plan(SEXP pointer) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(handle_plan(cpp11::as_cpp<cpp11::decay_t<SEXP>>(pointer)));
+  END_CPP11
+}
+// bind_node.cpp
+void node_own_folder(SEXP pointer, std::string path);
+extern "C" SEXP _nodelay_node_own_folder(SEXP pointer, SEXP path) {
+  BEGIN_CPP11
+    node_own_folder(cpp11::as_cpp<cpp11::decay_t<SEXP>>(pointer), cpp11::as_cpp<cpp11::decay_t<std::string>>(path));
+    return R_NilValue;
+  END_CPP11
+}
+// bind_node.cpp
 cpp11::list node_state(SEXP pointer);
 extern "C" SEXP _nodelay_node_state(SEXP pointer) {
   BEGIN_CPP11
@@ -161,18 +206,24 @@ extern "C" {
 static const R_CallMethodDef CallEntries[] = {
     {"_nodelay_core_count",             (DL_FUNC) &_nodelay_core_count,             1},
     {"_nodelay_find_port",              (DL_FUNC) &_nodelay_find_port,              2},
+    {"_nodelay_handle_plan",            (DL_FUNC) &_nodelay_handle_plan,            1},
     {"_nodelay_job_hosts",              (DL_FUNC) &_nodelay_job_hosts,              1},
     {"_nodelay_load_averages",          (DL_FUNC) &_nodelay_load_averages,          0},
     {"_nodelay_node_command",           (DL_FUNC) &_nodelay_node_command,           2},
+    {"_nodelay_node_own_folder",        (DL_FUNC) &_nodelay_node_own_folder,        2},
     {"_nodelay_node_receive",           (DL_FUNC) &_nodelay_node_receive,           1},
     {"_nodelay_node_send",              (DL_FUNC) &_nodelay_node_send,              2},
     {"_nodelay_node_socket_connection", (DL_FUNC) &_nodelay_node_socket_connection, 1},
     {"_nodelay_node_state",             (DL_FUNC) &_nodelay_node_state,             1},
+    {"_nodelay_nodes_alive",            (DL_FUNC) &_nodelay_nodes_alive,            2},
     {"_nodelay_nodes_give_up",          (DL_FUNC) &_nodelay_nodes_give_up,          1},
     {"_nodelay_nodes_receive_one",      (DL_FUNC) &_nodelay_nodes_receive_one,      1},
+    {"_nodelay_nodes_see_off",          (DL_FUNC) &_nodelay_nodes_see_off,          1},
+    {"_nodelay_nodes_signal",           (DL_FUNC) &_nodelay_nodes_signal,           2},
     {"_nodelay_nodes_start",            (DL_FUNC) &_nodelay_nodes_start,            5},
     {"_nodelay_nodes_stop",             (DL_FUNC) &_nodelay_nodes_stop,             2},
     {"_nodelay_serialized_size",        (DL_FUNC) &_nodelay_serialized_size,        1},
+    {"_nodelay_session_close",          (DL_FUNC) &_nodelay_session_close,          2},
     {"_nodelay_session_new",            (DL_FUNC) &_nodelay_session_new,            0},
     {"_nodelay_worker_connect",         (DL_FUNC) &_nodelay_worker_connect,         1},
     {"_nodelay_worker_fail",            (DL_FUNC) &_nodelay_worker_fail,            2},

@@ -24,6 +24,7 @@ NODELAY_CORE = \
   launch/exit_status.cpp \
   launch/output_log_linux.cpp \
   launch/process_linux.cpp \
+  launch/temporary_folder.cpp \
   launch/worker_code.cpp \
   launch/worker_command.cpp \
   hosts/allotment.cpp \

@@ -136,3 +136,35 @@ test_that("an interrupt while workers start ends them all", {
   })))
   expect_identical(setdiff(child_pids(), before), integer())
 })
+
+test_that("an interrupt that comes when its call has failed does not hit the next one", {
+  cl <- local_cluster(1)
+  late <- task(function(main) suspendInterrupts({
+    tools::pskill(main, tools::SIGINT)
+    Sys.sleep(0.4) # the cancel comes meanwhile, and nobody looks
+    stop("late")
+  }))
+  for (i in 1:3) {
+    expect_interrupt(clusterCall(cl, late, Sys.getpid()))
+    expect_identical(clusterCall(cl, task(function() { for (j in 1:200000) sqrt(j); "fine" })), list("fine"))
+  }
+})
+
+test_that("a call whose sending was interrupted is never answered", {
+  cl <- local_cluster(1)
+  pid <- pids_of(cl)
+  expect_true(tools::pskill(pid, tools::SIGSTOP))
+  system(sprintf("(sleep 0.3; kill -INT %d; sleep 0.2; kill -CONT %d) &", Sys.getpid(), pid))
+  expect_interrupt(parallel:::sendCall(cl[[1]], task(function(x) "old"), list(raw(5e7))))
+  parallel:::sendCall(cl[[1]], task(function() "new"), list())
+  expect_identical(within_seconds(30, parallel:::recvResult(cl[[1]])), "new")
+})
+
+test_that("an interrupt while a call is being sent stops the workers that have it already", {
+  cl <- local_cluster(2)
+  pids <- pids_of(cl)
+  expect_true(tools::pskill(pids[2L], tools::SIGSTOP))
+  system(sprintf("(sleep 0.3; kill -INT %d; sleep 0.2; kill -CONT %d) &", Sys.getpid(), pids[2L]))
+  expect_interrupt(clusterCall(cl, task(function(x) repeat {}), raw(5e7)))
+  expect_identical(within_seconds(30, clusterCall(cl, task(function() "new"))), list("new", "new"))
+})

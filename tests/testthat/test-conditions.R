@@ -102,7 +102,7 @@ test_that("a worker that dies in a call is told with its fate, and the others go
     way <- ways[[as.character(cases$way[case])]]
     caller <- callers[[cases$caller[case]]]
     death <- deaths[[cases$death[case]]]
-    cl <- do.call(makeClusterPSOCK, c(list(3), way))
+    cl <- do.call(makeClusterPSOCK, c(list(I(3)), way))
     loss <- outcome_of(within_seconds(10, caller(cl, death$die)))
     expect_s3_class(loss, c("nodelay_error_worker_lost", "nodelay_error", "error", "condition"), exact = TRUE)
     expect_identical(loss[c("node", "pid", "host")], list(node = 2L, pid = pids_of(cl)[2L], host = "localhost"))
@@ -113,7 +113,7 @@ test_that("a worker that dies in a call is told with its fate, and the others go
     again <- outcome_of(clusterCall(cl, task(function() "fresh")))
     expect_identical(unclass(again), unclass(loss))
     expect_identical(within_seconds(10, clusterApplyLB(cl[-2], 1:4, task(function(i) i))), as.list(1:4))
-    expect_output(print(cl), "Lost: #2", fixed = TRUE)
+    expect_output(print(cl), "1 node (#2) has a broken connection", fixed = TRUE)
     expect_cluster_ends(cl)
   }
 })
@@ -122,7 +122,7 @@ test_that("a worker that dies between two calls is noticed by the next", {
   for_each_way(function(way, name) {
     cl <- cluster_for(way, 2)
     tools::pskill(pids_of(cl)[1L], tools::SIGKILL)
-    expect_true(wait_until(function() any(grepl("Lost: #1", capture.output(print(cl))))), label = name)
+    expect_true(wait_until(function() any(grepl("1 node (#1) has a broken connection", capture.output(print(cl)), fixed = TRUE))), label = name)
     expect_error(clusterCall(cl, identity, 1), "Worker 1 .* SIGKILL", class = "nodelay_error_worker_lost")
     expect_identical(clusterCall(cl[2], identity, 2), list(2), label = name)
   })

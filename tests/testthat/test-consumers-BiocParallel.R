@@ -10,7 +10,7 @@ with_param <- function(use) {
 }
 
 test_that("a cluster is coerced to a SnowParam that is up, with all its workers", {
-  cl <- local_cluster(3)
+  cl <- local_cluster(I(3))
   param <- methods::as(cl, "SnowParam")
   expect_true(methods::is(param, "SnowParam"))
   expect_true(BiocParallel::bpisup(param))

@@ -66,7 +66,7 @@ test_that("starting a cluster neither draws nor needs random numbers", {
 
 test_that("a local native cluster listens on no port and takes no R connection", {
   connections <- rownames(showConnections())
-  cl <- local_cluster(3)
+  cl <- local_cluster(I(3))
   expect_identical(setdiff(rownames(showConnections()), connections), character())
   sockets <- function(pid) {
     links <- suppressWarnings(Sys.readlink(list.files(file.path("/proc", pid, "fd"), full.names = TRUE)))
@@ -109,7 +109,7 @@ test_that("a port is one of those asked for", {
     expect_true(told(port = "random") %in% 11000:11999)
     withr::with_envvar(c(R_PARALLEL_PORT = port), expect_identical(told(), port))
     withr::with_envvar(c(R_PARALLEL_PORT = "random"), expect_true(told() %in% 11000:11999))
-    withr::with_envvar(c(R_PARALLEL_PORT = "abc"), expect_warning(told(), "R_PARALLEL_PORT is no number: 'abc'"))
+    withr::with_envvar(c(R_PARALLEL_PORT = "abc"), expect_warning(told(), "R_PARALLEL_PORT is no port: 'abc'"))
   }
 })
 
@@ -153,4 +153,53 @@ test_that("strangers on the port do not disturb the start", {
     expect_cluster_ends(cl)
     tools::pskill(stranger, tools::SIGKILL)
   }
+})
+
+# As many cores as on the smallest of machines.
+local_cores <- function(cores, limits = NULL, frame = parent.frame()) {
+  withr::local_options(
+    parallelly.availableCores.methods = "system", parallelly.availableCores.system = cores,
+    parallelly.maxWorkers.localhost = limits, .local_envir = frame
+  )
+}
+
+test_that("more workers than cores give a warning, more than three times as many an error", {
+  local_cores(2L)
+  expect_silent(expect_cluster_ends(makeClusterPSOCK(2)))
+  expect_warning(
+    expect_cluster_ends(makeClusterPSOCK(3)),
+    "3 workers on this machine are 150% of the 2 CPU cores .* \\(by 'system'\\), and the soft limit is 100%"
+  )
+  expect_warning(expect_cluster_ends(makeClusterPSOCK(6)), "soft")
+  before <- child_pids()
+  expect_argument_error(makeClusterPSOCK(7), "7 workers on this machine are 350% .* hard limit is 300%.* I\\(7\\)")
+  expect_identical(child_pids(), before)
+})
+
+test_that("the limits are for numbers alone, and not for those that are AsIs", {
+  local_cores(1L)
+  expect_silent(expect_cluster_ends(makeClusterPSOCK(I(4))))
+  expect_silent(expect_cluster_ends(makeClusterPSOCK(rep("localhost", 4))))
+})
+
+test_that("the limits are set by an option", {
+  local_cores(1L, limits = c(0.5, 2))
+  expect_warning(expect_cluster_ends(makeClusterPSOCK(1)), "50%")
+  expect_argument_error(makeClusterPSOCK(3), "200%")
+  options(parallelly.maxWorkers.localhost = 3)
+  expect_silent(expect_cluster_ends(makeClusterPSOCK(3)))
+  expect_warning(expect_cluster_ends(makeClusterPSOCK(4)), "300%")
+  options(parallelly.maxWorkers.localhost = numeric())
+  expect_silent(expect_cluster_ends(makeClusterPSOCK(4)))
+  for (limits in list("many", c(1, NA), -1, 1:3)) {
+    options(parallelly.maxWorkers.localhost = limits)
+    expect_argument_error(makeClusterPSOCK(1), "maxWorkers.localhost")
+  }
+})
+
+test_that("the limits are set by an environment variable", {
+  told <- in_new_session("invisible(loadNamespace('nodelay')); dput(getOption('parallelly.maxWorkers.localhost'))",
+    variables = c(R_PARALLELLY_MAXWORKERS_LOCALHOST = "1.5,4")
+  )
+  expect_identical(told, "c(1.5, 4)")
 })

@@ -119,7 +119,7 @@ test_that("a node tells what it is", {
   expect_identical(vapply(cl, `[[`, 0L, "rank"), 1:2)
   expect_identical(clusterCall(cl, Sys.getpid), as.list(pids_of(cl)))
   expect_identical(cl[[2]]$session_info$process$pid, pids_of(cl)[2L])
-  expect_output(print(cl[[2]]), "Node 2 .* pid [0-9]+, native engine, running")
+  expect_output(print(cl[[2]]), "on local host 'localhost' with pid [0-9]+ .* native engine")
   expect_output(print(cl), "^Socket cluster with 2 nodes on host 'localhost' \\(R version .*\\)$")
 })
 
@@ -130,7 +130,7 @@ test_that("closing one node ends its worker and no other", {
     expect_identical(is_running(pids_of(cl)), c(FALSE, TRUE), label = name)
     expect_error(clusterCall(cl[1], identity, 1), "was stopped at", class = "nodelay_error_stopped")
     expect_identical(clusterCall(cl[2], identity, 1), list(1), label = name)
-    expect_output(print(cl), "Stopped: #1")
+    expect_output(print(cl), "1 node (#1) has a broken connection (ERROR: stopped)", fixed = TRUE)
   })
 })
 
@@ -163,4 +163,33 @@ test_that("a forked child cannot use the cluster, and its end does not disturb i
     mclapply(1:2, function(i) { rm(cl, inherits = TRUE); gc(); NULL }, mc.cores = 2)
     expect_identical(clusterCall(cl, identity, "still"), list("still", "still"), label = name)
   })
+})
+
+test_that("a node may be in a cluster more than once", {
+  cl <- local_cluster(2)
+  twice <- cl[c(1, 1, 2)]
+  expect_identical(clusterCall(twice, Sys.getpid), as.list(pids_of(cl)[c(1, 1, 2)]))
+  expect_identical(clusterApply(twice, 1:5, identity), as.list(1:5))
+  expect_identical(clusterApplyLB(twice, 1:20, identity), as.list(1:20))
+  expect_identical(parLapply(twice, 1:7, identity), as.list(1:7))
+})
+
+test_that("a message of unknown type does no harm", {
+  for_each_way(function(way, name) {
+    cl <- cluster_for(way, 1)
+    parallel:::sendData(cl[[1]], list(type = "NOTE", data = NULL, tag = NULL))
+    expect_identical(clusterCall(cl, identity, 1), list(1), label = name)
+  })
+})
+
+test_that("a fork of a worker cannot send in its name", {
+  cl <- local_cluster(1)
+  told <- clusterCall(cl, task(function() {
+    master <- get("master", envir = sys.frames()[[which(vapply(sys.frames(), exists, NA, x = "master", inherits = FALSE))[1L]]])
+    Sys.sleep(0.2) # the watch has the stream
+    job <- parallel::mcparallel(tryCatch(parallel:::sendData(master, 1), error = class))
+    parallel::mccollect(job)[[1L]]
+  }))[[1L]]
+  expect_true("nodelay_error_argument" %in% told)
+  expect_identical(clusterCall(cl, identity, 2), list(2))
 })

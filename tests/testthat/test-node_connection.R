@@ -8,7 +8,7 @@ num_connections <- function() nrow(showConnections())
 
 test_that("a cluster that nobody asks for its connections takes none of R's", {
   before <- num_connections()
-  cl <- local_cluster(3)
+  cl <- local_cluster(I(3))
   clusterEvalQ(cl, 1)
   expect_identical(num_connections(), before)
   cl[[2]]$con

@@ -33,7 +33,6 @@ test_that("workers are gone within two seconds of the death of their main proces
   }
 })
 
-# Base-R workers are ended by a signal, to which R leaves its temporary folder behind.
 test_that("workers end when their main process quits without stopping them", {
   for_each_way(function(way, name) {
     folder <- withr::local_tempdir()
@@ -43,7 +42,32 @@ test_that("workers end when their main process quits without stopping them", {
     ), env = paste0("TMPDIR=", folder))
     expect_length(told, 2L)
     expect_true(wait_until(function() !any(is_running(as.integer(told))), 3), label = name)
-    if (name != "base") expect_identical(list.files(folder, pattern = "^Rtmp"), character(), label = name)
+    expect_identical(list.files(folder, pattern = "^Rtmp"), character(), label = name)
+  })
+})
+
+test_that("busy workers are gone, with their temporary folders, when their main process has quit", {
+  for_each_way(function(way, name) for (what in names(busy)) {
+    folder <- withr::local_tempdir()
+    begun <- file.path(folder, "begun")
+    told <- run_script(c(
+      sprintf("cl <- do.call(makeClusterPSOCK, c(list(2), %s))", paste(deparse(way), collapse = "")),
+      sprintf("code <- quote({ cat('begun\\n', file = %s, append = TRUE); %s })", deparse(begun), busy[[what]]),
+      "for (node in unclass(cl)) parallel:::sendCall(node, eval, list(code, globalenv()))",
+      sprintf("while (!file.exists(%1$s) || length(readLines(%1$s)) < 2) Sys.sleep(0.01)", deparse(begun)),
+      "writeLines(as.character(vapply(unclass(cl), attr, 0L, 'pid')))"
+    ), env = paste0("TMPDIR=", folder))
+    expect_length(told, 2L)
+    expect_false(any(is_running(as.integer(told))), label = paste(name, what))
+    expect_identical(list.files(folder, pattern = "^Rtmp"), character(), label = paste(name, what))
+  })
+})
+
+test_that("what is done at the end of the main process does nothing in its forked children", {
+  for_each_way(function(way, name) {
+    cl <- cluster_for(way, 1)
+    mccollect(mcparallel(nodelay:::stop_all_nodes(nodelay:::the)))
+    expect_identical(within_seconds(20, clusterCall(cl, identity, 1)), list(1), label = name)
   })
 })
 
@@ -68,7 +92,7 @@ test_that("stopCluster() returns the same as parallel's, and may be called twice
   expect_identical(withVisible(stopCluster(cl)), list(value = NULL, visible = FALSE))
   expect_silent(stopCluster(cl))
   expect_error(clusterCall(cl, identity, 1), "was stopped at [0-9:]{8}", class = "nodelay_error_stopped")
-  expect_output(print(cl), "Stopped: #1", fixed = TRUE)
+  expect_output(print(cl), "1 node (#1) has a broken connection (ERROR: stopped)", fixed = TRUE)
 })
 
 test_that("a stopped worker leaves no temporary folder", {
@@ -78,6 +102,43 @@ test_that("a stopped worker leaves no temporary folder", {
     expect_length(list.files(folder, pattern = "^Rtmp"), 2L)
     stopCluster(cl)
     expect_identical(list.files(folder, pattern = "^Rtmp"), character(), label = name)
+  })
+})
+
+test_that("a killed worker leaves no temporary folder", {
+  folder <- local_temporary_folder()
+  for_each_way(function(way, name) for (validate in c(TRUE, FALSE)) {
+    cl <- do.call(makeClusterPSOCK, c(list(2, validate = validate), way))
+    expect_length(list.files(folder, pattern = "^Rtmp"), 2L)
+    tools::pskill(pids_of(cl)[1L], tools::SIGKILL)
+    expect_error(within_seconds(20, clusterCall(cl, identity, 1)), class = "nodelay_error_worker_lost")
+    expect_length(list.files(folder, pattern = "^Rtmp"), 1L)
+    stopCluster(cl)
+    expect_identical(list.files(folder, pattern = "^Rtmp"), character(), label = paste(name, validate))
+  })
+})
+
+test_that("a worker that has to be killed leaves no temporary folder", {
+  folder <- local_temporary_folder()
+  cl <- makeClusterPSOCK(1, engine = "base")
+  parallel:::sendCall(cl[[1]], task(function() repeat tryCatch(repeat {}, interrupt = function(e) NULL)), list())
+  stopCluster(cl)
+  expect_identical(list.files(folder, pattern = "^Rtmp"), character())
+})
+
+test_that("busy workers end when their cluster is garbage collected, with nobody looking after them", {
+  for_each_way(function(way, name) {
+    cl <- do.call(makeClusterPSOCK, c(list(1), way))
+    pid <- pids_of(cl)
+    begun <- withr::local_tempfile()
+    parallel:::sendCall(cl[[1]], task(function(begun) {
+      file.create(begun)
+      repeat {}
+    }), list(begun))
+    expect_true(wait_until(function() file.exists(begun)), label = name)
+    rm(cl)
+    gc()
+    expect_true(wait_until(function() !is_running(pid)), label = name)
   })
 })
 
@@ -156,4 +217,43 @@ test_that("many calls do not make the main process or the worker grow", {
   }
   before <- call_often(15000) # R lets its heap grow to some size first
   expect_true(all(call_often(20000) - before < 10000))
+})
+
+test_that("output of many short calls does not fill the memory", {
+  cl <- local_cluster(1)
+  for (i in 1:3) {
+    for (j in 1:15) clusterCall(cl, task(function() message(strrep("x", 1e6))))
+    Sys.sleep(1.1) # a log is looked after once a second
+  }
+  clusterCall(cl, identity, 1)
+  blocks <- clusterCall(cl, task(function() as.numeric(system2("stat", c("-L", "-c", "%b", "/proc/self/fd/2"), stdout = TRUE))))
+  expect_lt(blocks[[1L]] * 512, 2e7)
+})
+
+test_that("a cluster in a worker leaves the user's log file alone", {
+  log <- withr::local_tempfile()
+  cl <- local_cluster(1)
+  clusterCall(cl, task(function(log, lib) {
+    nested <- getNamespace("nodelay")$makeClusterPSOCK(1, outfile = log)
+    parallel::clusterCall(nested, function() { for (i in 1:8) message(strrep("x", 1e6)); Sys.sleep(1.5) })
+    parallel::stopCluster(nested)
+  }), log)
+  expect_gt(file.size(log), 8e6)
+  expect_false(any(readBin(log, "raw", 2e6) == as.raw(0)))
+})
+
+test_that("workers end with their main process although a fork of that goes on", {
+  pids <- withr::local_tempfile()
+  main <- start_script(c(
+    "cl <- makeClusterPSOCK(2)",
+    "parallel:::sendCall(cl[[1]], function() repeat {}, list())",
+    "job <- mcparallel(Sys.sleep(30))",
+    sprintf("writeLines(as.character(c(vapply(unclass(cl), attr, 0L, 'pid'), job$pid)), %s)", deparse(pids)),
+    "Sys.sleep(30)"
+  ))
+  expect_true(wait_until(function() length(lines_of(pids)) == 3L, 20))
+  all <- as.integer(lines_of(pids))
+  withr::defer(tools::pskill(all, tools::SIGKILL))
+  tools::pskill(main, tools::SIGKILL)
+  expect_true(wait_until(function() !any(is_running(all[1:2])), 3))
 })

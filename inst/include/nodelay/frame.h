@@ -30,13 +30,15 @@ enum class FrameKind : std::uint8_t {
   event = 4,   ///< worker to main: a value that the running call sends before it ends
   cancel = 5,  ///< main to worker: stop the call with this id; its result is not wanted
   bye = 6,     ///< main to worker: end
+  ping = 7,    ///< main to worker: is somebody there?
+  pong = 8,    ///< worker to main: the answer to the ping with this id
 };
 
 /// Flags of a call frame.
 inline constexpr std::uint8_t kMaySpin = 1;  ///< the worker may spin for the next call
 
-/// The fixed part in front of every body. `request` numbers calls from 1; 0 where
-/// a frame belongs to none.
+/// The fixed part in front of every body. `request` numbers calls from 1, and pings, for
+/// themselves, from 1; 0 where a frame belongs to none.
 struct FrameHeader {
   FrameKind kind = FrameKind::hello;
   std::uint8_t flags = 0;

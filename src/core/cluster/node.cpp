@@ -30,11 +30,14 @@ std::shared_ptr<const Buffer> hello_body() {
 }  // namespace
 
 Node::Node(std::shared_ptr<Session> session, NodeIdentity identity)
-    : session_(std::move(session)), identity_(std::move(identity)) {}
+    : session_(std::move(session)), identity_(std::move(identity)) {
+  session_->enter(*this);
+}
 
 Node::~Node() {
-  stop();
+  stop_abruptly();
   forget_calls();
+  session_->leave(*this);
 }
 
 void Node::set_process(Process process, OutputLog log) {
@@ -53,6 +56,7 @@ void Node::set_stream(Descriptor connection, Protocol protocol) {
 
 void Node::post(std::shared_ptr<const Buffer> body, bool wants_reply) {
   if (wants_reply && calls_.empty()) session_->begin_work();
+  trim_log_now_and_then();
   Message message{std::nullopt, std::move(body)};
   if (protocol_ == Protocol::framed) {
     const std::uint8_t flags = session_->may_spin() ? kMaySpin : 0;
@@ -62,6 +66,14 @@ void Node::post(std::shared_ptr<const Buffer> body, bool wants_reply) {
   if (!wants_reply) return;
   calls_.push_back({++last_request_, false});
   ++num_wanted_;
+}
+
+void Node::trim_log_now_and_then() {
+  constexpr std::chrono::seconds kInterval{1};
+  const TimePoint now = Clock::now();
+  if (!log_.is_in_memory() || now < next_trim_at_) return;
+  next_trim_at_ = now + kInterval;
+  trim_log(log_.standard_error());
 }
 
 bool Node::send(TimePoint slice_end) {
@@ -87,7 +99,7 @@ bool Node::send(TimePoint slice_end) {
 
 std::optional<Reply> Node::take_reply() {
   while (stream_) {
-    const auto message = stream_->next();
+    const auto message = next_message();
     if (!message) {
       if (stream_->is_malformed() && !loss_) lose("sent bytes that are not nodelay's protocol");
       if (loss_) forget_calls();
@@ -102,7 +114,50 @@ std::optional<Reply> Node::take_reply() {
 
 void Node::release_reply() {
   if (stream_) stream_->release();
+  current_message_.reset();
   update_beacon();
+}
+
+std::optional<Bytes> Node::next_message() {
+  if (put_aside_.empty()) return stream_->next();
+  current_message_ = std::move(put_aside_.front());
+  put_aside_.pop_front();
+  return current_message_.bytes();
+}
+
+void Node::ping() {
+  if (protocol_ != Protocol::framed || !stream_ || loss_ || is_stopped_) return;
+  stream_->post({FrameHeader{FrameKind::ping, 0, ++last_ping_, 0}, nullptr});
+  send(Clock::now());
+}
+
+bool Node::has_answered_ping() {
+  while (stream_ && protocol_ == Protocol::framed) {
+    const auto message = stream_->next();
+    if (!message) break;
+    put_aside(*message);
+  }
+  update_beacon();
+  return last_pong_ == last_ping_;
+}
+
+// What is not a pong is for take_reply(), later.
+void Node::put_aside(Bytes message) {
+  const auto header = decode_header(message.first<kHeaderBytes>());
+  if (header->kind == FrameKind::pong) {
+    take_pong(header->request);
+  } else {
+    put_aside_.emplace_back();
+    put_aside_.back().append(message.data(), message.size());
+  }
+}
+
+void Node::take_pong(std::uint64_t ping) {
+  if (ping > last_pong_ && ping <= last_ping_) {
+    last_pong_ = ping;
+  } else {
+    break_off("answered a ping that was not sent");
+  }
 }
 
 // Nothing where the frame is not for the caller.
@@ -111,6 +166,10 @@ std::optional<Reply> Node::take_framed(Bytes message) {
   const Bytes body = message.subspan(kHeaderBytes);
   if (header->kind == FrameKind::hello) {
     take_hello(body);
+    return std::nullopt;
+  }
+  if (header->kind == FrameKind::pong) {
+    take_pong(header->request);
     return std::nullopt;
   }
   const bool ends_call = header->kind == FrameKind::result;
@@ -171,6 +230,8 @@ int Node::ready_descriptor() {
   // worker's cannot be told apart here: see Node::settle().)
   while (protocol_ == Protocol::framed && drop_given_up()) {
   }
+  // So would an answer to a ping.
+  if (!has_answered_ping() && read_available()) has_answered_ping();
   if (!beacon_) beacon_.emplace(stream_descriptor(), exit_descriptor());
   update_beacon();
   return beacon_->descriptor();
@@ -180,14 +241,15 @@ int Node::ready_descriptor() {
 // is nothing more of that.
 bool Node::drop_given_up() {
   if (loss_ || calls_.empty() || !calls_.front().is_given_up) return false;
-  const auto message = stream_->next();
+  const auto message = next_message();
   if (!message) return read_available();
   take_framed(*message);
   return true;
 }
 
 void Node::update_beacon() {
-  if (beacon_) beacon_->set_raised(loss_ || (stream_ && stream_->has_next()));
+  if (beacon_)
+    beacon_->set_raised(loss_ || !put_aside_.empty() || (stream_ && stream_->has_next()));
 }
 
 void Node::wait(TimePoint slice_end) {
@@ -198,7 +260,7 @@ void Node::wait(TimePoint slice_end) {
   std::array<pollfd, 2> watched{
       {{stream_->descriptor(), events(), 0}, {process_.exit_descriptor(), POLLIN, 0}}};
   if (poll_until(watched, slice_end) == 0) {
-    if (log_.is_in_memory()) trim_log(log_.standard_error());
+    trim_log_now_and_then();
     if (process_.exit_descriptor() < 0) look_after();
     return;
   }
@@ -210,21 +272,40 @@ void Node::wait(TimePoint slice_end) {
   }
 }
 
+void Node::give_up_last_call() {
+  if (calls_.empty() || calls_.back().is_given_up) return;
+  give_up(calls_.back());
+}
+
 void Node::give_up_calls() {
   for (Call& call : calls_) {
-    if (call.is_given_up) continue;
-    call.is_given_up = true;
-    if (protocol_ == Protocol::framed && stream_ && !loss_) {
-      stream_->post({FrameHeader{FrameKind::cancel, 0, call.request, 0}, nullptr});
-    }
+    if (!call.is_given_up) give_up(call);
   }
-  num_wanted_ = 0;
   if (stream_ && !loss_) send(Clock::now());
+}
+
+void Node::give_up(Call& call) {
+  call.is_given_up = true;
+  --num_wanted_;
+  if (protocol_ != Protocol::framed || !stream_ || loss_) return;
+  stream_->post({FrameHeader{FrameKind::cancel, 0, call.request, 0}, nullptr});
 }
 
 bool Node::look_after() {
   if (!loss_ && !is_stopped_ && process_.poll_exit()) lose_peer();
   return loss_.has_value();
+}
+
+bool Node::is_alive() {
+  if (is_stopped_) return false;
+  read_available();
+  return !look_after();
+}
+
+bool Node::signal(int number) {
+  if (is_stopped_ || look_after() || process_.pid() == 0) return false;
+  process_.signal(number);
+  return true;
 }
 
 // The stream is at its end or the process is; the other follows soon.
@@ -237,8 +318,9 @@ void Node::lose_peer() {
   }
   // Its last replies may not have been read yet.
   while (stream_ && stream_->fill() == Stream::Input::some) continue;
-  const auto& exit = process_.poll_exit();
-  lose(exit ? describe(*exit) : "closed its connection");
+  if (const auto& exit = process_.poll_exit()) return lose(describe(*exit));
+  const bool is_cut = stream_ && stream_->has_partial_input();
+  lose(is_cut ? "closed its connection in the middle of a message" : "closed its connection");
 }
 
 void Node::lose(std::string reason) {
@@ -250,29 +332,44 @@ void Node::lose(std::string reason) {
   loss_->was_in_call = num_wanted_ > 0;
   if (stream_) stream_->close();  // what has been read stays there to be taken
   update_beacon();
-  if (!loss_->exit && session_->is_owner()) session_->depart(std::move(process_));
+  let_process_go(Departure::Patience::usual);
+}
+
+void Node::let_process_go(Departure::Patience patience) {
+  if (process_.pid() == 0 || !session_->is_owner()) return;
+  if (process_.poll_exit()) {
+    folder_ = {};
+  } else {
+    session_->depart({std::move(process_), std::move(folder_), patience, Clock::now()});
+  }
 }
 
 // The worker broke the protocol: what else it sent is not taken either.
 void Node::break_off(std::string reason) {
   lose(std::move(reason));
   stream_.reset();
+  put_aside_.clear();
+  forget_calls();
 }
 
 void Node::stop() {
+  stop_with(Departure::Patience::usual);
+}
+
+void Node::stop_abruptly() {
+  const bool will_notice = protocol_ == Protocol::framed || calls_.empty();
+  stop_with(will_notice ? Departure::Patience::usual : Departure::Patience::none);
+}
+
+void Node::stop_with(Departure::Patience patience) {
   if (std::exchange(is_stopped_, true)) return;
-  const bool is_owner = session_->is_owner();
-  if (stream_ && !loss_ && is_owner) {
-    if (protocol_ == Protocol::framed) {
-      stream_->post({FrameHeader{FrameKind::bye, 0, 0, 0}, nullptr});
-      stream_->flush();  // where it does not go out, the end of the stream says the same
-    }
+  if (stream_ && !loss_ && protocol_ == Protocol::framed && session_->is_owner()) {
+    stream_->post({FrameHeader{FrameKind::bye, 0, 0, 0}, nullptr});
+    stream_->flush();  // where it does not go out, the end of the stream says the same
   }
   if (stream_) stream_->close();
   beacon_.reset();
-  if (is_owner && process_.pid() != 0 && !process_.poll_exit()) {
-    session_->depart(std::move(process_));
-  }
+  let_process_go(patience);
 }
 
 std::string name_of(const Node& node) {

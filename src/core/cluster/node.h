@@ -12,6 +12,7 @@
 #include "cluster/session.h"
 #include "launch/output_log.h"
 #include "launch/process.h"
+#include "launch/temporary_folder.h"
 #include "net/beacon.h"
 #include "net/spin_budget.h"
 #include "net/stream.h"
@@ -68,6 +69,9 @@ class Node {
   /// started by hand has no process here.
   void set_process(Process process, OutputLog log);
 
+  /// The worker's temporary folder, removed once its process has ended.
+  void set_temporary_folder(TemporaryFolder folder) { folder_ = std::move(folder); }
+
   /// The stream to the worker is there; to a framed worker a hello goes first.
   void set_stream(Descriptor connection, Protocol protocol);
   bool has_stream() const { return stream_.has_value(); }
@@ -104,11 +108,29 @@ class Node {
   /// nodelay's own is told to stop working on them.
   void give_up_calls();
 
+  /// Abandons the call that was posted last, whose sender will not know of it.
+  void give_up_last_call();
+
   /// Calls whose results are still to be taken.
   std::size_t num_calls() const { return num_wanted_; }
 
   /// Why the worker is lost; nothing while it is there.
   const std::optional<Loss>& loss() const { return loss_; }
+
+  /// Whether the worker is there, as far as its process and its stream tell. Reads what has
+  /// come; notices what look_after() does. A process that was suspended is there.
+  bool is_alive();
+
+  /// Sends a signal to the worker's process group; to ssh or its kin where the worker is
+  /// remote. Returns false where there is no process here, or it has ended.
+  bool signal(int number);
+
+  /// Asks a framed worker for a sign of life; does nothing to a bare one, which can give none.
+  void ping();
+
+  /// Whether the last ping has been answered, or none is due; looks through all that has
+  /// been read.
+  bool has_answered_ping();
 
   /// Notices a worker whose process has ended although its stream is still open (a
   /// child of its own holds it). Returns true where the node is lost.
@@ -117,6 +139,11 @@ class Node {
   /// Sends the end of the conversation, closes the stream and hands the process to the
   /// session's departures. Does nothing the second time.
   void stop();
+
+  /// The same where nobody may come back to see the worker off, as when a node is
+  /// destroyed: a busy base-R worker, which does not notice, is interrupted at once.
+  void stop_abruptly();
+
   bool is_stopped() const { return is_stopped_; }
 
   /// For a poll over many nodes: the stream's descriptor (-1: none) with the events to
@@ -140,24 +167,37 @@ class Node {
   };
 
   std::optional<Reply> take_framed(Bytes message);
+  std::optional<Bytes> next_message();
+  void put_aside(Bytes message);
   void take_hello(Bytes body);
   bool drop_given_up();
+  void take_pong(std::uint64_t ping);
   void drop_front_call();
+  void give_up(Call& call);
+  void trim_log_now_and_then();
   void update_beacon();
   void forget_calls();
   void lose_peer();
   void break_off(std::string reason);
+  void stop_with(Departure::Patience patience);
+  void let_process_go(Departure::Patience patience);
 
   std::shared_ptr<Session> session_;  // shared: see Session
   NodeIdentity identity_;
   Protocol protocol_ = Protocol::framed;
+  TemporaryFolder folder_;  // before the process, which it outlives
   Process process_;
   pid_t pid_ = 0;
   OutputLog log_;
+  TimePoint next_trim_at_{};
   std::optional<Stream> stream_;
   std::deque<Call> calls_;      // oldest first; each owes one result
   std::size_t num_wanted_ = 0;  // of calls_, not given up
   std::uint64_t last_request_ = 0;
+  std::uint64_t last_ping_ = 0;
+  std::uint64_t last_pong_ = 0;
+  std::deque<Buffer> put_aside_;  // messages that were read before a pong, oldest first
+  Buffer current_message_;        // that was put aside
   SpinBudget spin_;
   std::optional<Beacon> beacon_;  // none: nobody asked for it
   std::optional<Loss> loss_;

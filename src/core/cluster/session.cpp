@@ -22,18 +22,15 @@ void Session::begin_work() {
   peak_ = std::max(peak_, ++num_at_work_);
 }
 
-void Session::depart(Process process) {
-  departures_.emplace_back(std::move(process), Clock::now());
-}
-
 void Session::advance_departures() {
   if (departures_.empty()) return;
   const TimePoint now = Clock::now();
   departures_.remove_if([now](Departure& departure) { return departure.advance(now); });
 }
 
-void Session::finish_departures() {
+void Session::finish_departures(TimePoint deadline) {
   for (advance_departures(); !departures_.empty(); advance_departures()) {
+    if (Clock::now() >= deadline) return;
     // Short enough where the kernel does not tell of a process's end.
     TimePoint until = Clock::now() + std::chrono::milliseconds(20);
     std::vector<pollfd> watched;

@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <list>
+#include <set>
 
 #include "base/clock.h"
 #include "launch/departure.h"
 
 namespace nodelay {
+
+class Node;
 
 /// What all nodes of one main process share. Owned jointly by them, so that it lives
 /// until the last one is gone. Used by R's main thread only.
@@ -31,14 +34,21 @@ class Session {
   /// in the last burst of calls, than there are usable CPUs.
   bool may_spin() const { return std::max(last_peak_, peak_) <= usable_cpus_; }
 
+  /// A node that uses this session begins, or ends, to exist.
+  void enter(Node& node) { nodes_.insert(&node); }
+  void leave(Node& node) { nodes_.erase(&node); }
+
+  /// The nodes that exist, in no order; borrowed until the next of them begins or ends.
+  const std::set<Node*>& nodes() const { return nodes_; }
+
   /// Takes over a worker whose stream has been closed and sees it off.
-  void depart(Process process);
+  void depart(Departure departure) { departures_.push_back(std::move(departure)); }
 
   /// Drives departures without waiting; called wherever the session is in use.
   void advance_departures();
 
-  /// Waits until every departing worker is gone.
-  void finish_departures();
+  /// Waits until every departing worker is gone, but not past `deadline`.
+  void finish_departures(TimePoint deadline = TimePoint::max());
 
  private:
   pid_t owner_;
@@ -46,6 +56,7 @@ class Session {
   int peak_ = 0;         // most of them at a time since none was
   int last_peak_ = 0;    // the same of the time before
   int usable_cpus_;
+  std::set<Node*> nodes_;
   std::list<Departure> departures_;
 };
 

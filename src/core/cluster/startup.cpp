@@ -10,12 +10,13 @@
 
 #include "base/system_call.h"
 #include "launch/command_line.h"
+#include "launch/worker_variables.h"
 #include "net/poll.h"
 
 namespace nodelay {
 namespace {
 
-constexpr int kStreamInChild = 3;  // named by NODELAY_STREAM in the worker's environment
+constexpr int kStreamInChild = 3;  // named by kStreamVariable in the worker's environment
 constexpr std::size_t kDescriptorsPerWorker = 4;  // stream, process, two of its log
 constexpr std::size_t kSparedDescriptors = 32;    // for what R itself opens meanwhile
 
@@ -105,17 +106,21 @@ void Startup::launch(std::size_t i) {
   spawn.environment = plan.environment;
   spawn.leaves_terminal = plan.is_remote;
   spawn.dies_with_parent = !plan.notices_end;
-  if (log.is_in_memory()) spawn.environment.push_back("NODELAY_LOG=memory");
+  const auto tell = [&spawn](const char* name, const std::string& value) {
+    spawn.environment.push_back(std::string(name).append("=").append(value));
+  };
+  if (plan.notices_end) tell(kMainVariable, std::to_string(::getpid()));
+  if (plan.notices_end && log.is_in_memory()) tell(kLogVariable, "memory");
   if (plan.greeting == NodePlan::Greeting::environment) {
-    spawn.environment.push_back("NODELAY_TOKEN=" + token.text());
-    spawn.environment.push_back("NODELAY_PORT=" + std::to_string(port()));
-    spawn.environment.push_back(std::string("NODELAY_NO_DELAY=") + (plan.has_no_delay ? "1" : "0"));
+    tell(kTokenVariable, token.text());
+    tell(kPortVariable, std::to_string(port()));
+    tell(kNoDelayVariable, plan.has_no_delay ? "1" : "0");
   }
   DescriptorPair pair;
   if (plan.greeting == NodePlan::Greeting::none) {
     pair = make_stream_pair();
     spawn.descriptors.push_back({pair.second.get(), kStreamInChild});
-    spawn.environment.push_back("NODELAY_STREAM=" + std::to_string(kStreamInChild));
+    tell(kStreamVariable, std::to_string(kStreamInChild));
   }
   try {
     nodes_[i]->set_process(Process::spawn(spawn), std::move(log));

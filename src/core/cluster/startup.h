@@ -35,6 +35,8 @@ struct NodePlan {
   std::vector<std::string> environment;  ///< all of it, "NAME=value"
   Output output = Output::in_memory;
   std::string output_path;  ///< of Output::file
+  /// Where the program that reaches its machine writes about itself; empty: its standard error.
+  std::string remote_log_path;
   Command command;
   int tries = 1;     ///< how many times it is started before that counts as failed
   double delay = 0;  ///< seconds between two tries
@@ -71,6 +73,9 @@ class Startup {
 
   /// After `failed`: the node that failed; its loss() says why.
   const Node& failed_node() const { return *nodes_[*failed_]; }
+
+  /// After `failed`: how that node was to be started.
+  const NodePlan& failed_plan() const { return plans_[*failed_]; }
 
   /// After `failed`: how many times that node was started.
   int num_tries() const { return attempts_[*failed_].num_tries; }

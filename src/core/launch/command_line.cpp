@@ -63,6 +63,7 @@ std::string shell_quoted(std::string_view word) {
 }
 
 std::string shell_command(const std::vector<std::string>& argv) {
+  if (argv.size() == 3 && argv[0] == "sh" && argv[1] == "-c") return argv[2];
   std::string command;
   for (const std::string& word : argv) {
     if (!command.empty()) command += ' ';

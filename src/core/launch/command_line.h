@@ -22,7 +22,7 @@ std::string quoted(std::string_view word, Shell shell);
 /// quotes otherwise.
 std::string shell_quoted(std::string_view word);
 
-/// A command as it could be typed into a POSIX shell.
+/// A command as it could be typed into a POSIX shell; what a shell is given is typed as it is.
 std::string shell_command(const std::vector<std::string>& argv);
 
 /// An R expression for a string, without a blank, backslash or any character that a

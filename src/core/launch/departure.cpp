@@ -24,8 +24,14 @@ constexpr std::array<Step, 4> kSteps{{{milliseconds(700), SIGINT},
 
 }  // namespace
 
-Departure::Departure(Process process, TimePoint now)
-    : process_(std::move(process)), next_step_at_(now + kSteps[0].patience) {}
+Departure::Departure(Process process, TemporaryFolder folder, Patience patience, TimePoint now)
+    : folder_(std::move(folder)), process_(std::move(process)), next_step_at_(now) {
+  if (patience == Patience::usual) {
+    next_step_at_ += kSteps[0].patience;
+  } else {
+    advance(now);
+  }
+}
 
 bool Departure::advance(TimePoint now) {
   if (process_.pid() == 0 || process_.poll_exit()) return true;

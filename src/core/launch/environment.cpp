@@ -5,6 +5,8 @@
 
 #include <unordered_set>
 
+#include "launch/worker_variables.h"
+
 namespace nodelay {
 
 std::vector<std::string> changed_environment(
@@ -15,6 +17,7 @@ std::vector<std::string> changed_environment(
   std::vector<std::string> environment;
   for (char** entry = ::environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
+    if (text.starts_with(kVariablePrefix)) continue;  // this process is a worker itself
     if (!dropped.contains(text.substr(0, text.find('=')))) environment.push_back(text);
   }
   for (const auto& [name, value] : set) {

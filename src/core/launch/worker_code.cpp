@@ -28,7 +28,9 @@ std::string base_worker_code(const Meeting& meeting) {
   std::string code =
       "(function(){t<-Sys.getenv(\"NODELAY_TOKEN\");Sys.unsetenv(\"NODELAY_TOKEN\");"
       "if(!nzchar(t))t<-readLines(file(\"stdin\"),1L);";
-  if (!meeting.output_path.empty()) {
+  if (meeting.output_path == "/dev/null") {
+    code += "sink(nullfile());";  // what goes wrong is still told on standard error
+  } else if (!meeting.output_path.empty()) {
     code += "parallel:::sinkWorkerOutput(" + r_string(meeting.output_path) + ");";
   }
   // Not by name where that could be looked up slowly, or as an IPv6 address.

@@ -54,12 +54,14 @@ std::string command_text(const WorkerCommand& command, Shell shell) {
   std::vector<std::string> parts;
   const bool needs_variable = command.default_packages && !command.is_rscript;
   if (needs_variable && shell != Shell::windows) parts.push_back(packages_variable(command));
-  auto word = command.program.begin();
-  for (; word != command.program.end() && !assigned_name(word->text).empty(); ++word) {
-    parts.push_back(word_text(*word, shell));  // in front of nice, which would run them
+  if (command.niceness > 0) {
+    parts.push_back("nice -n " + std::to_string(command.niceness));
+    // It would take an assignment for the program.
+    if (!command.program.empty() && !assigned_name(command.program[0].text).empty()) {
+      parts.emplace_back("env");
+    }
   }
-  if (command.niceness > 0) parts.push_back("nice -n " + std::to_string(command.niceness));
-  for (; word != command.program.end(); ++word) parts.push_back(word_text(*word, shell));
+  for (const Word& word : command.program) parts.push_back(word_text(word, shell));
   parts.insert(parts.end(), command.arguments_before.begin(), command.arguments_before.end());
   if (needs_variable && shell == Shell::windows) parts.push_back(packages_variable(command));
   if (command.default_packages && command.is_rscript) {
@@ -69,6 +71,12 @@ std::string command_text(const WorkerCommand& command, Shell shell) {
   parts.insert(parts.end(), command.arguments_after.begin(), command.arguments_after.end());
   for (const std::string& setting : command.settings) parts.push_back(plain_text(setting, shell));
   return joined(parts);
+}
+
+bool begins_with_assignment(const WorkerCommand& command) {
+  if (command.default_packages && !command.is_rscript) return true;
+  return command.niceness == 0 && !command.program.empty() &&
+         !assigned_name(command.program[0].text).empty();
 }
 
 std::optional<std::vector<std::string>> command_argv(const WorkerCommand& command) {
@@ -91,16 +99,24 @@ std::optional<std::vector<std::string>> command_argv(const WorkerCommand& comman
   return argv;
 }
 
-std::string remote_shell_text(const RemoteShell& shell, std::uint16_t port) {
+std::string remote_options_text(const RemoteShell& shell, std::uint16_t port) {
   std::vector<std::string> parts;
-  for (const Word& word : shell.program) parts.push_back(word_text(word, Shell::posix));
-  if (!shell.log_path.empty()) parts.push_back("-E " + quoted(shell.log_path, Shell::posix));
+  if (!shell.log_path.empty()) {
+    parts.push_back(shell.log_option + " " + quoted(shell.log_path, Shell::posix));
+  }
   if (shell.tunnel) {
     parts.push_back("-R " + shell_quoted(std::to_string(shell.tunnel->remote_port) + ":" +
                                          shell.tunnel->master + ":" + std::to_string(port)));
   }
   if (!shell.user.empty()) parts.push_back("-l " + shell_quoted(shell.user));
   parts.insert(parts.end(), shell.options.begin(), shell.options.end());
+  return joined(parts);
+}
+
+std::string remote_shell_text(const RemoteShell& shell, std::uint16_t port) {
+  std::vector<std::string> parts;
+  for (const Word& word : shell.program) parts.push_back(word_text(word, Shell::posix));
+  parts.push_back(remote_options_text(shell, port));
   return joined(parts);
 }
 

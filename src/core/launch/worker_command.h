@@ -32,13 +32,17 @@ struct WorkerCommand {
 /// The command as text for `shell`.
 std::string command_text(const WorkerCommand& command, Shell shell);
 
+/// True where the text begins with NAME=value, which only a shell takes for what it is.
+bool begins_with_assignment(const WorkerCommand& command);
+
 /// The command as an argument vector for exec(3); nothing where only a shell can read it.
 std::optional<std::vector<std::string>> command_argv(const WorkerCommand& command);
 
 /// The program that runs a command on another machine, such as ssh, and its options.
 struct RemoteShell {
   std::vector<Word> program;
-  std::string log_path;  ///< option -E; empty: none
+  std::string log_path;  ///< where it writes about itself; empty: its standard error
+  std::string log_option = "-E";
   struct Tunnel {
     std::uint16_t remote_port;
     std::string master;  ///< as seen from here
@@ -48,7 +52,10 @@ struct RemoteShell {
   std::vector<std::string> options;  ///< the user's, raw
 };
 
-/// The text that a command for another machine begins with; `port` is the local end of the tunnel.
+/// All of its options, as text for a POSIX shell; `port` is the local end of the tunnel.
+std::string remote_options_text(const RemoteShell& shell, std::uint16_t port);
+
+/// The program and these options: what a command for another machine begins with.
 std::string remote_shell_text(const RemoteShell& shell, std::uint16_t port);
 
 }  // namespace nodelay

@@ -109,7 +109,11 @@ void Rendezvous::accept_all(TimePoint now, std::vector<Arrival>& arrivals) {
     Descriptor connection(retry_interrupted([&] {
       return ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     }));
-    if (!connection) return;  // none waits, or it went away before it was accepted
+    if (!connection) {
+      // Otherwise none waits, or it went away before it was accepted.
+      if (errno == EMFILE || errno == ENFILE) throw Error(errno, "accepting a worker");
+      return;
+    }
     if (guests_.size() == kMostGuests) listen_to_all(now, arrivals);
     // A worker speaks at once, so the guest that has been silent longest is a stranger.
     if (guests_.size() == kMostGuests) guests_.erase(guests_.begin());

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/system_call.h"
 
@@ -85,8 +86,9 @@ void Stream::count_sent(std::size_t num_bytes) {
 
 Stream::Input Stream::fill() {
   drop_taken();
+  input_.drop_front(std::exchange(read_at_, 0));
   std::size_t wanted = kReadAheadBytes;
-  if (!is_malformed_ && splitter_->look(input_.bytes()) == Splitter::State::partial) {
+  if (!is_malformed_ && splitter_->look(unread()) == Splitter::State::partial) {
     // A long message is read to its end and no further, so that nothing is moved.
     wanted = std::clamp(splitter_->missing_bytes(), kReadAheadBytes, kLargestStep);
   }
@@ -102,33 +104,29 @@ Stream::Input Stream::fill() {
 }
 
 std::optional<Bytes> Stream::next() {
-  drop_taken();
-  if (is_malformed_ || input_.empty()) return std::nullopt;
-  switch (splitter_->look(input_.bytes())) {
-    case Splitter::State::complete:
-      taken_bytes_ = splitter_->message_bytes();
-      return input_.bytes().first(taken_bytes_);
-    case Splitter::State::malformed:
-      is_malformed_ = true;
-      break;
-    case Splitter::State::partial:
-      break;
-  }
-  return std::nullopt;
+  if (!has_next() || is_malformed_) return std::nullopt;
+  taken_bytes_ = splitter_->message_bytes();
+  return unread().first(taken_bytes_);
 }
 
 bool Stream::has_next() {
   drop_taken();
-  if (is_malformed_) return true;
-  return !input_.empty() && splitter_->look(input_.bytes()) != Splitter::State::partial;
+  if (!is_malformed_ && !unread().empty()) {
+    const Splitter::State state = splitter_->look(unread());
+    if (state == Splitter::State::complete) return true;
+    is_malformed_ = state == Splitter::State::malformed;
+  }
+  return is_malformed_;
 }
 
 void Stream::drop_taken() {
   if (taken_bytes_ == 0) return;
   splitter_->next();
-  input_.drop_front(taken_bytes_);
-  taken_bytes_ = 0;
-  if (input_.empty() && input_.capacity() > kKeptCapacity) input_.reset();
+  read_at_ += std::exchange(taken_bytes_, 0);
+  if (read_at_ < input_.size()) return;
+  read_at_ = 0;
+  input_.clear();
+  if (input_.capacity() > kKeptCapacity) input_.reset();
 }
 
 }  // namespace nodelay

@@ -58,7 +58,7 @@ class Stream {
   bool has_output() const { return !outbox_.empty(); }
 
   /// True where part of a message was read when the peer closed.
-  bool has_partial_input() const { return input_.size() > taken_bytes_; }
+  bool has_partial_input() const { return input_.size() > read_at_ + taken_bytes_; }
 
   /// The descriptor to poll: for input always, for output while has_output().
   int descriptor() const { return descriptor_.get(); }
@@ -76,6 +76,7 @@ class Stream {
     std::size_t total_bytes() const { return header_bytes + (body ? body->size() : 0); }
   };
 
+  Bytes unread() const { return input_.bytes().subspan(read_at_); }
   void drop_taken();
   void count_sent(std::size_t num_bytes);
 
@@ -83,7 +84,8 @@ class Stream {
   std::unique_ptr<Splitter> splitter_;
   std::deque<Outgoing> outbox_;
   Buffer input_;
-  std::size_t taken_bytes_ = 0;  // at the front of input_, handed out by next()
+  std::size_t read_at_ = 0;      // in input_: where the first message begins that is still there
+  std::size_t taken_bytes_ = 0;  // from there on, handed out by next()
   bool is_malformed_ = false;
 };
 

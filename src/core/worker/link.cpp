@@ -4,14 +4,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 
 #include "net/poll.h"
 #include "net/spin.h"
 
 namespace nodelay {
 
-Link::Link(Descriptor connection)
-    : stream_(std::move(connection), std::make_unique<FrameSplitter>()) {
+Link::Link(Descriptor connection, Descriptor main_process)
+    : stream_(std::move(connection), std::make_unique<FrameSplitter>()),
+      main_process_(std::move(main_process)) {
   auto body = std::make_shared<Buffer>();
   const auto hello = encode_hello({kProtocolVersion, static_cast<std::uint32_t>(::getpid())});
   body->append(hello.data(), hello.size());
@@ -79,6 +81,10 @@ std::optional<Link::Call> Link::sort(Bytes message) {
     case FrameKind::cancel:
       cancel(header->request);
       return std::nullopt;
+    case FrameKind::ping:
+      stream_.post({FrameHeader{FrameKind::pong, 0, header->request, 0}, nullptr});
+      send_rest();
+      return std::nullopt;
     case FrameKind::hello: {
       const auto hello = decode_hello(body);
       if (!hello || hello->protocol_version != kProtocolVersion) is_closed_ = true;
@@ -87,6 +93,7 @@ std::optional<Link::Call> Link::sort(Bytes message) {
     case FrameKind::bye:
     case FrameKind::result:
     case FrameKind::event:
+    case FrameKind::pong:
       is_closed_ = true;
       return std::nullopt;
   }
@@ -113,9 +120,16 @@ void Link::wait(TimePoint slice_end) {
   if (read_available()) return;
   const TimePoint start = Clock::now();
   if (spin(spin_, start, [this] { return read_available(); })) return;
-  pollfd watched{stream_.descriptor(), POLLIN, 0};
-  if (poll_until({&watched, 1}, slice_end) == 0) return;
+  std::array<pollfd, 2> watched{
+      {{stream_.descriptor(), events(), 0}, {main_process_.get(), POLLIN, 0}}};
+  if (poll_until(watched, slice_end) == 0) return;
+  if (watched[1].revents != 0) lose_main_process();
+  if (watched[0].revents & POLLOUT) send_rest();
   if (read_available()) spin_.answered(Clock::now() - start);
+}
+
+void Link::send_rest() {
+  if (!is_closed_ && stream_.flush() == Stream::Output::closed) is_closed_ = true;
 }
 
 bool Link::send(FrameKind kind, std::uint64_t request, std::shared_ptr<const Buffer> body) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <poll.h>
+
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -22,8 +24,9 @@ class Link {
     Bytes body;                 ///< valid until the next call on this link
   };
 
-  /// Sends the hello frame.
-  explicit Link(Descriptor connection);
+  /// Sends the hello frame. `main_process` becomes readable when the main process ends;
+  /// empty where only the stream tells.
+  explicit Link(Descriptor connection, Descriptor main_process = Descriptor());
 
   /// The next call, in the order in which they were sent; nothing where none is here yet.
   std::optional<Call> take_call();
@@ -38,7 +41,7 @@ class Link {
   bool read_available();
 
   /// Looks through all that has been read while a call runs: remembers which calls are
-  /// cancelled and puts those that have not begun aside.
+  /// cancelled, puts those that have not begun aside and answers pings.
   void sort_input();
 
   /// Sends the outcome of a call, waiting for as long as the main process does not
@@ -52,7 +55,18 @@ class Link {
   /// True once after the call `request` was cancelled while it ran.
   bool take_cancel(std::uint64_t request);
 
+  /// Sends as much as the stream takes now of answers to pings that it did not take before.
+  void send_rest();
+
+  /// For a poll: the descriptor, and the events to wait for.
   int descriptor() const { return stream_.descriptor(); }
+  short events() const { return stream_.has_output() ? POLLIN | POLLOUT : POLLIN; }
+
+  /// The main process's descriptor, to poll beside the stream's; -1 where there is none.
+  int main_process() const { return main_process_.get(); }
+
+  /// The main process has ended, whatever the stream says.
+  void lose_main_process() { is_closed_ = true; }
 
  private:
   struct Waiting {
@@ -66,6 +80,7 @@ class Link {
   void cancel(std::uint64_t request);
 
   Stream stream_;
+  Descriptor main_process_;
   std::deque<Waiting> waiting_;          // put aside by sort_input(), oldest first
   Buffer current_body_;                  // of a call that was put aside
   std::uint64_t cancelled_request_ = 0;  // was taken before it was cancelled; 0: none

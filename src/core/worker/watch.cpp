@@ -6,6 +6,7 @@
 
 #include <array>
 #include <csignal>
+#include <exception>
 
 #include "base/system_call.h"
 #include "net/poll.h"
@@ -36,7 +37,13 @@ Watch::Watch(Link& link, Actions actions) : link_(link), actions_(std::move(acti
   DescriptorPair pair = make_stream_pair();
   wake_reader_ = std::move(pair.first);
   wake_writer_ = std::move(pair.second);
-  thread_ = start_without_signals([this] { run(); });
+  thread_ = start_without_signals([this] {
+    try {
+      run();
+    } catch (const std::exception&) {
+      actions_.vanish();  // out of memory, say: without a watch the worker cannot be trusted to end
+    }
+  });
 }
 
 Watch::~Watch() {
@@ -108,14 +115,17 @@ void Watch::watch_call(std::uint64_t request) {
       has_interrupted_.store(true);
       actions_.interrupt();
     }
-    std::array<pollfd, 2> watched{
-        {{link_.descriptor(), POLLIN, 0}, {wake_reader_.get(), POLLIN, 0}}};
+    std::array<pollfd, 3> watched{{{link_.descriptor(), link_.events(), 0},
+                                   {wake_reader_.get(), POLLIN, 0},
+                                   {link_.main_process(), POLLIN, 0}}};
     if (poll_until(watched, Clock::now() + kHousekeeping) == 0) {
       actions_.tick();
       // It may have been lost on a program that the call is waiting for.
       if (has_interrupted_.load()) actions_.interrupt();
     }
+    if (watched[2].revents != 0) link_.lose_main_process();
     if (watched[1].revents != 0) break;
+    if (watched[0].revents & POLLOUT) link_.send_rest();
     if (watched[0].revents != 0) link_.read_available();
   }
   is_watching_.store(false);

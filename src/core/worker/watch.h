@@ -14,7 +14,8 @@
 namespace nodelay {
 
 /// Keeps an eye on the stream while the R thread is busy with a long call: turns a
-/// cancel frame into an interrupt, and ends the process when the main process is gone.
+/// cancel frame into an interrupt, answers pings, and ends the process when the main
+/// process is gone.
 /// One thread, which sleeps while there is nothing to watch and looks in only when a call
 /// has run for about 50 ms, so that short calls pay nothing but two atomic operations.
 ///

@@ -3,27 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "fixture/waiting.h"
-#include "launch/environment.h"
-#include "launch/process.h"
+#include "fixture/shell.h"
 
 namespace nodelay {
 namespace {
-
-// What a POSIX shell writes that is given `command`.
-std::string output_of_shell(const std::string& command) {
-  DescriptorPair pair = make_stream_pair();
-  SpawnPlan plan;
-  plan.argv = {"sh", "-c", command};
-  plan.environment = changed_environment({}, {});
-  plan.descriptors = {{pair.second.get(), 1}};
-  Process shell = Process::spawn(plan);
-  pair.second.close();
-  std::string output = read_to_end(pair.first.get());
-  EXPECT_TRUE(is_ready(shell.exit_descriptor()));
-  EXPECT_EQ(shell.poll_exit()->code, 0) << command;
-  return output;
-}
 
 const std::vector<std::string> kWords = {
     "",
@@ -100,6 +83,11 @@ TEST(ShellCommand, AShellRunsTheCommandItself) {
   }
   EXPECT_EQ(output_of_shell(shell_command(argv)), expected);
   EXPECT_EQ(shell_command({}), "");
+}
+
+TEST(ShellCommand, WhatAShellIsGivenIsTypedAsItIs) {
+  EXPECT_EQ(shell_command({"sh", "-c", "A=1 'b c'"}), "A=1 'b c'");
+  EXPECT_EQ(shell_command({"sh", "-c", "a", "b c"}), "sh -c a 'b c'");
 }
 
 TEST(RString, APlainStringStandsInQuotes) {

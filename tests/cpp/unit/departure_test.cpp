@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <csignal>
+#include <filesystem>
 
 #include "cluster/session.h"
 #include "fixture/probe.h"
@@ -28,12 +31,17 @@ Process spawn_stubborn(const std::vector<int>& signals) {
   return process;
 }
 
+Departure departure_of(Process process, TemporaryFolder folder = {}) {
+  return {std::move(process), std::move(folder), Departure::Patience::usual, Clock::now()};
+}
+
 // Lets the departure's time pass without waiting, but for the end of a process that should
 // have ended by then. Returns how long it would have taken.
-milliseconds departure_time(Process process, milliseconds expected) {
+milliseconds departure_time(Process process, milliseconds expected,
+                            Departure::Patience patience = Departure::Patience::usual) {
   const TimePoint start = Clock::now();
   TimePoint now = start;
-  Departure departure(std::move(process), now);
+  Departure departure(std::move(process), {}, patience, now);
   while (!departure.advance(now)) {
     if (now - start >= expected && is_ready(departure.exit_descriptor())) continue;
     EXPECT_GT(departure.next_step_at(), now);
@@ -63,21 +71,45 @@ TEST(Departure, EndsWithAKill) {
             milliseconds(2400));
 }
 
+TEST(Departure, WithoutPatienceBeginsAtOnce) {
+  EXPECT_EQ(departure_time(spawn_stubborn({SIGTERM}), milliseconds(0), Departure::Patience::none),
+            milliseconds(0));
+  EXPECT_EQ(departure_time(spawn_stubborn({SIGINT}), milliseconds(1200), Departure::Patience::none),
+            milliseconds(1200));
+}
+
+TEST(Departure, LeavesNoTemporaryFolder) {
+  namespace fs = std::filesystem;
+  const fs::path path = fs::temp_directory_path() / ("RtmpDeparture" + std::to_string(::getpid()));
+  fs::create_directory(path);
+  Session session;
+  session.depart(departure_of(spawn_stubborn({SIGINT, SIGTERM}), TemporaryFolder(path)));
+  EXPECT_TRUE(fs::exists(path)) << "the worker still runs";
+  session.finish_departures();
+  EXPECT_FALSE(fs::exists(path));
+}
+
 TEST(Departure, OfNoProcessIsOverAtOnce) {
-  Departure departure(Process(), Clock::now());
+  Departure departure(Process(), {}, Departure::Patience::usual, Clock::now());
   EXPECT_TRUE(departure.advance(Clock::now()));
 }
 
 TEST(Session, FinishingDeparturesLeavesNoProcess) {
   Session session;
-  for (int i = 0; i < 3; ++i) session.depart(spawn_probe({"exit", "0"}));
+  for (int i = 0; i < 3; ++i) session.depart(departure_of(spawn_probe({"exit", "0"})));
   session.finish_departures();
   session.finish_departures();
 }
 
+TEST(Session, FinishingDeparturesEndsAtItsDeadline) {
+  Session session;
+  session.depart(departure_of(spawn_stubborn({SIGINT, SIGTERM})));
+  session.finish_departures(Clock::now());
+}
+
 TEST(Session, EndingItKillsWhoHasNotDeparted) {
   Session session;
-  session.depart(spawn_stubborn({SIGINT, SIGTERM}));
+  session.depart(departure_of(spawn_stubborn({SIGINT, SIGTERM})));
   session.advance_departures();
 }
 

@@ -16,43 +16,50 @@ using testing::StartsWith;
 class EnvironmentTest : public testing::Test {
  protected:
   EnvironmentTest() {
-    ::setenv("NODELAY_TEST", "old", 1);
-    ::setenv("NODELAY_TEST_LONGER", "kept=with equals sign", 1);
+    ::setenv("NO_DELAY_TEST", "old", 1);
+    ::setenv("NO_DELAY_TEST_LONGER", "kept=with equals sign", 1);
   }
   ~EnvironmentTest() override {
-    ::unsetenv("NODELAY_TEST");
-    ::unsetenv("NODELAY_TEST_LONGER");
+    ::unsetenv("NO_DELAY_TEST");
+    ::unsetenv("NO_DELAY_TEST_LONGER");
   }
 };
 
 TEST_F(EnvironmentTest, WhatIsNotNamedStaysAsItIs) {
   const auto environment = changed_environment({}, {});
-  EXPECT_THAT(environment, Contains("NODELAY_TEST=old"));
-  EXPECT_THAT(environment, Contains("NODELAY_TEST_LONGER=kept=with equals sign"));
+  EXPECT_THAT(environment, Contains("NO_DELAY_TEST=old"));
+  EXPECT_THAT(environment, Contains("NO_DELAY_TEST_LONGER=kept=with equals sign"));
+}
+
+TEST_F(EnvironmentTest, WhatAMainProcessToldThisOneIsNotHandedOn) {
+  ::setenv("NODELAY_LOG", "memory", 1);
+  const auto environment = changed_environment({}, {});
+  ::unsetenv("NODELAY_LOG");
+  EXPECT_THAT(environment, Not(Contains(StartsWith("NODELAY_"))));
 }
 
 TEST_F(EnvironmentTest, AVariableThatIsSetStandsThereOnce) {
-  const auto environment = changed_environment({{"NODELAY_TEST", "new"}}, {});
-  EXPECT_THAT(environment, Contains(StartsWith("NODELAY_TEST=")).Times(1));
-  EXPECT_THAT(environment, Contains("NODELAY_TEST=new"));
-  EXPECT_THAT(environment, Contains(StartsWith("NODELAY_TEST_LONGER=")));
+  const auto environment = changed_environment({{"NO_DELAY_TEST", "new"}}, {});
+  EXPECT_THAT(environment, Contains(StartsWith("NO_DELAY_TEST=")).Times(1));
+  EXPECT_THAT(environment, Contains("NO_DELAY_TEST=new"));
+  EXPECT_THAT(environment, Contains(StartsWith("NO_DELAY_TEST_LONGER=")));
 }
 
 TEST_F(EnvironmentTest, AVariableThatIsUnsetIsGone) {
-  const auto environment = changed_environment({}, {"NODELAY_TEST", "NODELAY_TEST_NEVER"});
-  EXPECT_THAT(environment, Not(Contains(StartsWith("NODELAY_TEST="))));
-  EXPECT_THAT(environment, Contains(StartsWith("NODELAY_TEST_LONGER=")));
+  const auto environment = changed_environment({}, {"NO_DELAY_TEST", "NO_DELAY_TEST_NEVER"});
+  EXPECT_THAT(environment, Not(Contains(StartsWith("NO_DELAY_TEST="))));
+  EXPECT_THAT(environment, Contains(StartsWith("NO_DELAY_TEST_LONGER=")));
 }
 
 TEST_F(EnvironmentTest, AVariableInBothIsSet) {
-  const auto environment = changed_environment({{"NODELAY_TEST", ""}}, {"NODELAY_TEST"});
-  EXPECT_THAT(environment, Contains("NODELAY_TEST="));
+  const auto environment = changed_environment({{"NO_DELAY_TEST", ""}}, {"NO_DELAY_TEST"});
+  EXPECT_THAT(environment, Contains("NO_DELAY_TEST="));
 }
 
 TEST_F(EnvironmentTest, ThisProcessKeepsItsOwn) {
-  changed_environment({{"NODELAY_TEST", "new"}}, {"NODELAY_TEST_LONGER"});
-  EXPECT_STREQ(std::getenv("NODELAY_TEST"), "old");
-  EXPECT_NE(std::getenv("NODELAY_TEST_LONGER"), nullptr);
+  changed_environment({{"NO_DELAY_TEST", "new"}}, {"NO_DELAY_TEST_LONGER"});
+  EXPECT_STREQ(std::getenv("NO_DELAY_TEST"), "old");
+  EXPECT_NE(std::getenv("NO_DELAY_TEST_LONGER"), nullptr);
 }
 
 }  // namespace

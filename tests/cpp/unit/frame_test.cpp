@@ -34,11 +34,21 @@ TEST(Frame, EveryChangedFixedByteIsRefused) {
 }
 
 TEST(Frame, AnUnknownKindIsRefused) {
-  for (const int kind : {0, 7, 255}) {
+  for (const int kind : {0, 9, 255}) {
     auto bytes = encode_header(kCall);
     bytes[2] = static_cast<std::byte>(kind);
     EXPECT_FALSE(decode_header(bytes)) << "kind " << kind;
   }
+}
+
+TEST(Frame, EveryKindIsKnownByItsNumber) {
+  for (int kind = 1; kind <= 8; ++kind) {
+    const auto decoded = decode_header(encode_header({static_cast<FrameKind>(kind), 0, 0, 0}));
+    ASSERT_TRUE(decoded) << "kind " << kind;
+    EXPECT_EQ(static_cast<int>(decoded->kind), kind);
+  }
+  EXPECT_EQ(static_cast<int>(FrameKind::ping), 7);
+  EXPECT_EQ(static_cast<int>(FrameKind::pong), 8);
 }
 
 TEST(Frame, ABodyLongerThanTheLimitIsRefused) {

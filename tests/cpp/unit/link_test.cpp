@@ -173,6 +173,43 @@ TEST_F(LinkTest, FramesOfAWorkerCloseIt) {
   expect_closed();
 }
 
+TEST_F(LinkTest, APongOfTheMainProcessClosesIt) {
+  main_.send(FrameKind::pong, 1);
+  expect_closed();
+}
+
+TEST_F(LinkTest, PingsAreAnsweredInOrderBetweenCalls) {
+  main_.send(FrameKind::ping, 1);
+  main_.send(FrameKind::ping, 2);
+  main_.send(FrameKind::call, 1, "first");
+  expect_call(1, "first");
+  EXPECT_EQ(main_.receive()->kind, FrameKind::hello);
+  for (const std::uint64_t ping : {1u, 2u}) {
+    const auto frame = main_.receive();
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(frame->kind, FrameKind::pong);
+    EXPECT_EQ(frame->request, ping);
+    EXPECT_EQ(frame->body, "");
+  }
+}
+
+TEST_F(LinkTest, PongsThatTheStreamDoesNotTakeWaitForRoomAndNotTheCaller) {
+  constexpr std::uint64_t kManyPings = 5'000;  // more pongs than a socket holds
+  EXPECT_EQ(main_.receive()->kind, FrameKind::hello);
+  for (std::uint64_t ping = 1; ping <= kManyPings; ++ping) {
+    main_.send(FrameKind::ping, ping);
+    while (link_.read_available()) link_.sort_input();
+  }
+  EXPECT_EQ(link_.events(), POLLIN | POLLOUT);
+  for (std::uint64_t ping = 1; ping <= kManyPings; ++ping) {
+    if (link_.events() & POLLOUT) link_.send_rest();
+    const auto frame = main_.receive();
+    ASSERT_TRUE(frame);
+    ASSERT_EQ(frame->request, ping);
+  }
+  EXPECT_EQ(link_.events(), POLLIN);
+}
+
 TEST_F(LinkTest, AnotherVersionClosesIt) {
   main_.send_hello(kProtocolVersion + 1);
   expect_closed();

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A node and the process of its worker, which is the probe.
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 
 #include "fixture/probe_node.h"
 
@@ -175,6 +177,119 @@ TEST_F(NodeProcess, StoppingLeavesNoProcessEvenInTheMiddleOfAMessage) {
 
 TEST_F(NodeProcess, DestroyingNodeAndSessionLeavesNoProcess) {
   start({"ignore", "2", "ignore", "15", "pause"});
+}
+
+TEST_F(NodeProcess, IsAliveUntilItsProcessHasEnded) {
+  start({"worker"});
+  EXPECT_TRUE(node_->is_alive());
+  node_->post(buffer_of("!exit 0"), true);
+  EXPECT_TRUE(node_->send(patience_end()));
+  ASSERT_TRUE(is_ready(node_->exit_descriptor()));
+  EXPECT_FALSE(node_->is_alive()) << "it is a zombie";
+  EXPECT_FALSE(node_->is_alive()) << "it is reaped";
+}
+
+TEST_F(NodeProcess, ASuspendedWorkerIsAliveAndDoesNotAnswer) {
+  start({"worker"});
+  EXPECT_EQ(ask(*node_, "alive"), "alive");
+  ASSERT_TRUE(node_->signal(SIGSTOP));
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(node_->pid()), &info, WSTOPPED), 0);
+  node_->ping();
+  node_->wait(Clock::now() + std::chrono::milliseconds(10));
+  EXPECT_TRUE(node_->is_alive());
+  EXPECT_FALSE(node_->has_answered_ping());
+  ASSERT_TRUE(node_->signal(SIGCONT));
+  for (const TimePoint end = patience_end(); !node_->has_answered_ping() && Clock::now() < end;) {
+    node_->wait(end);
+  }
+  EXPECT_TRUE(node_->has_answered_ping());
+}
+
+TEST_F(NodeProcess, ABareWorkerIsNotPinged) {
+  start({"bare_worker"}, Protocol::bare);
+  node_->ping();
+  EXPECT_TRUE(node_->is_alive());
+  EXPECT_TRUE(node_->has_answered_ping());
+}
+
+TEST_F(NodeProcess, ASignalReachesTheWorkerAndItsChildren) {
+  DescriptorPair lifeline = make_stream_pair();
+  DescriptorPair leash = make_stream_pair();
+  ASSERT_EQ(::fcntl(leash.second.get(), F_SETFL, 0), 0);
+  start({"hold", "6", "worker"}, Protocol::framed,
+        {{lifeline.second.get(), 5}, {leash.second.get(), 6}});
+  lifeline.second.close();
+  EXPECT_EQ(ask(*node_, "alive"), "alive");
+  EXPECT_TRUE(node_->signal(SIGTERM));
+  EXPECT_EQ(read_to_end(lifeline.first.get()), "") << "all who held it have ended";
+  EXPECT_EQ(await_loss(*node_).reason, "was killed by signal 15 (SIGTERM)");
+  EXPECT_FALSE(node_->signal(SIGTERM)) << "nobody is there any more";
+}
+
+TEST_F(NodeProcess, AStoppedNodeGetsNoSignal) {
+  start({"worker"});
+  node_->stop();
+  EXPECT_FALSE(node_->signal(SIGTERM));
+  EXPECT_FALSE(node_->is_alive());
+  session_->finish_departures();
+}
+
+TEST_F(NodeProcess, DestroyingABusyBareNodeInterruptsItsWorkerAtOnce) {
+  DescriptorPair lifeline = make_stream_pair();
+  start({"pause"}, Protocol::bare, {{lifeline.second.get(), 5}});
+  lifeline.second.close();
+  node_->post(buffer_of("call"), true);
+  node_.reset();
+  EXPECT_EQ(read_to_end(lifeline.first.get()), "") << "with nobody looking after it";
+  session_->finish_departures();
+}
+
+TEST_F(NodeProcess, TheSessionKnowsTheNodesThatExist) {
+  start({"worker"});
+  EXPECT_THAT(session_->nodes(), testing::ElementsAre(node_.get()));
+  const Node other(session_, {2, "localhost", "another"});
+  EXPECT_EQ(session_->nodes().size(), 2u);
+  node_.reset();
+  EXPECT_EQ(session_->nodes().size(), 1u);
+}
+
+class NodeWithFolder : public NodeProcess {
+ protected:
+  ~NodeWithFolder() override { std::filesystem::remove_all(path_); }
+
+  void start_with_folder(const Steps& steps, Protocol protocol = Protocol::framed) {
+    start(steps, protocol);
+    std::filesystem::create_directory(path_);
+    node_->set_temporary_folder(TemporaryFolder(path_));
+  }
+
+  bool has_folder() const { return std::filesystem::exists(path_); }
+
+  const std::filesystem::path path_ =
+      std::filesystem::temp_directory_path() / ("RtmpNode" + std::to_string(::getpid()));
+};
+
+TEST_F(NodeWithFolder, ThatIsLostToASignalLeavesNone) {
+  start_with_folder({"worker"});
+  EXPECT_EQ(ask(*node_, "alive"), "alive");
+  EXPECT_TRUE(has_folder());
+  EXPECT_FALSE(ask(*node_, "!raise 9"));
+  EXPECT_FALSE(has_folder());
+}
+
+TEST_F(NodeWithFolder, ThatHasToBeKilledLeavesNone) {
+  start_with_folder({"ignore", "2", "ignore", "15", "pause"});
+  node_->stop();
+  session_->finish_departures();
+  EXPECT_FALSE(has_folder());
+}
+
+TEST_F(NodeWithFolder, WhoseWorkerDiedUnseenLeavesNoneWhenStopped) {
+  start_with_folder({"raise", "9"});
+  ASSERT_TRUE(is_ready(node_->exit_descriptor()));
+  node_->stop();
+  EXPECT_FALSE(has_folder());
 }
 
 TEST_F(NodeProcess, AForkOfTheMainProcessLeavesTheWorkerAlone) {

@@ -50,7 +50,7 @@ class NodeReadyDescriptorTest : public testing::Test {
   bool is_ready() { return is_readable(node_.ready_descriptor()); }
 
   DescriptorPair pair_ = make_stream_pair();
-  Node node_{std::make_shared<Session>(), {1, "localhost", "a command"}};
+  Node node_{std::make_shared<Session>(), NodeIdentity{1, "localhost", "test"}};
 };
 
 TEST_F(NodeReadyDescriptorTest, IsReadableFromTheReplyUntilItIsTaken) {
@@ -134,6 +134,37 @@ TEST_F(NodeReadyDescriptorTest, OfALostNodeIsReadableFromTheStart) {
   pair_.second.close();
   ASSERT_TRUE(node_.read_available());
   EXPECT_TRUE(is_ready());
+}
+
+TEST_F(NodeReadyDescriptorTest, IsReadableWhileAReplyThatAPongCameBehindWaits) {
+  const int descriptor = node_.ready_descriptor();
+  call();
+  node_.ping();
+  worker_sends(frame(FrameKind::result, 1, "value") + frame(FrameKind::pong, 1, ""));
+  ASSERT_TRUE(node_.read_available());
+  EXPECT_TRUE(node_.has_answered_ping());
+  EXPECT_TRUE(is_readable(descriptor));
+  EXPECT_EQ(take_body(), "value");
+  EXPECT_FALSE(is_readable(descriptor));
+}
+
+TEST_F(NodeReadyDescriptorTest, IsNotReadableForALatePong) {
+  call();
+  node_.ping();
+  worker_sends(frame(FrameKind::pong, 1, ""));
+  EXPECT_FALSE(is_ready());
+  EXPECT_TRUE(node_.has_answered_ping());
+}
+
+TEST_F(NodeReadyDescriptorTest, IsNotReadableForAGivenUpReplyThatAPongCameBehind) {
+  call();
+  node_.ping();
+  worker_sends(frame(FrameKind::result, 1, "value") + frame(FrameKind::pong, 1, ""));
+  ASSERT_TRUE(node_.read_available());
+  EXPECT_TRUE(node_.has_answered_ping());
+  node_.give_up_calls();
+  EXPECT_FALSE(is_ready());
+  EXPECT_EQ(take_body(), "nothing");
 }
 
 }  // namespace

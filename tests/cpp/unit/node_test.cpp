@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <future>
 
 #include "fixture/peer.h"
@@ -125,6 +126,84 @@ TEST_F(NodeTest, FramesOfTheMainProcessLoseTheWorker) {
 TEST_F(NodeTest, AnUnaskedResultLosesTheWorker) {
   worker_->send(FrameKind::result, 1, "unasked");
   EXPECT_EQ(await_loss(node_).reason, "sent a frame that answers no call");
+}
+
+TEST_F(NodeTest, APingIsAnsweredByItsOwnPong) {
+  EXPECT_TRUE(node_.has_answered_ping()) << "none is due";
+  node_.ping();
+  node_.ping();
+  for (const std::uint64_t ping : {1u, 2u}) {
+    EXPECT_FALSE(node_.has_answered_ping());
+    const auto frame = worker_->receive();
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(frame->kind, FrameKind::ping);
+    EXPECT_EQ(frame->request, ping);
+    worker_->send(FrameKind::pong, ping);
+    ASSERT_TRUE(node_.read_available());
+  }
+  EXPECT_TRUE(node_.has_answered_ping());
+  EXPECT_TRUE(node_.is_alive());
+}
+
+TEST_F(NodeTest, APongIsFoundBehindRepliesAndTheyStayToBeTakenInOrder) {
+  call("a");
+  call("b");
+  node_.ping();
+  worker_->send_hello();
+  worker_->send(FrameKind::event, 1, "news");
+  worker_->send(FrameKind::result, 1, "first");
+  worker_->send(FrameKind::pong, 1);
+  ASSERT_TRUE(node_.read_available());
+  EXPECT_TRUE(node_.has_answered_ping());
+  worker_->send(FrameKind::result, 2, "second");
+  EXPECT_EQ(node_.num_calls(), 2u);
+  for (const auto* text : {"news", "first", "second"}) EXPECT_EQ(next_reply(node_), text);
+  EXPECT_EQ(node_.num_calls(), 0u);
+}
+
+TEST_F(NodeTest, APongThatComesWithTheRepliesIsCounted) {
+  call("a");
+  node_.ping();
+  worker_->send(FrameKind::pong, 1);
+  worker_->send(FrameKind::result, 1, "first");
+  EXPECT_EQ(next_reply(node_), "first");
+  EXPECT_TRUE(node_.has_answered_ping());
+}
+
+TEST_F(NodeTest, RepliesBeforeALateLossAreTakenAfterAPing) {
+  call("a");
+  node_.ping();
+  worker_->send(FrameKind::result, 1, "last");
+  ASSERT_TRUE(node_.read_available());
+  EXPECT_FALSE(node_.has_answered_ping());
+  worker_->close();
+  EXPECT_FALSE(node_.is_alive());
+  EXPECT_EQ(next_reply(node_), "last");
+}
+
+TEST_F(NodeTest, APongToNoPingLosesTheWorkerAndWhatItSent) {
+  call("a");
+  worker_->send(FrameKind::result, 1, "not to be trusted");
+  worker_->send(FrameKind::pong, 1);
+  ASSERT_TRUE(node_.read_available());
+  node_.has_answered_ping();
+  ASSERT_TRUE(node_.loss());
+  EXPECT_EQ(node_.loss()->reason, "answered a ping that was not sent");
+  EXPECT_FALSE(node_.take_reply());
+}
+
+TEST_F(NodeTest, APingToALostOrStoppedNodeGoesNowhere) {
+  node_.stop();
+  node_.ping();
+  EXPECT_FALSE(node_.is_alive());
+  EXPECT_FALSE(node_.loss());
+  EXPECT_EQ(worker_->receive()->kind, FrameKind::bye);
+  EXPECT_FALSE(worker_->receive());
+}
+
+TEST_F(NodeTest, WithoutAProcessGetsNoSignal) {
+  EXPECT_FALSE(node_.signal(SIGTERM));
+  EXPECT_TRUE(node_.is_alive());
 }
 
 TEST_F(NodeTest, AnotherVersionLosesTheWorkerAndTheReasonNamesBoth) {

@@ -43,18 +43,32 @@ TEST(OutputLog, AnEmptyLogHasNoLastLines) {
 TEST(OutputLog, AShortLogIsWholeInItsLastLines) {
   EXPECT_EQ(last_lines_of("one"), "one");
   EXPECT_EQ(last_lines_of("one\n\ntwo\n\n"), "one\n\ntwo");
-  EXPECT_EQ(last_lines_of(numbered_lines(1, 10)) + "\n", numbered_lines(1, 10));
+  EXPECT_EQ(last_lines_of(numbered_lines(1, 20)) + "\n", numbered_lines(1, 20));
 }
 
-TEST(OutputLog, OfALongLogTenLinesAreTheLast) {
-  EXPECT_EQ(last_lines_of(numbered_lines(1, 11)) + "\n", numbered_lines(2, 11));
+TEST(OutputLog, OfALongLogTwentyLinesAreTheLast) {
+  EXPECT_EQ(last_lines_of(numbered_lines(1, 21)) + "\n", numbered_lines(2, 21));
   EXPECT_EQ(last_lines_of(numbered_lines(1, 5000) + "no end"),
-            numbered_lines(4992, 5000) + "no end");
+            numbered_lines(4982, 5000) + "no end");
 }
 
 TEST(OutputLog, LongLinesAreCutToFourKilobytes) {
   const std::string line(10'000, 'x');
   EXPECT_EQ(last_lines_of("first\n" + line + "\n"), std::string(4095, 'x'));
+}
+
+TEST(OutputLog, WhatIsNoUtf8BecomesQuestionMarks) {
+  EXPECT_EQ(last_lines_of("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"),
+            "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80");
+  EXPECT_EQ(last_lines_of("\xa4 \xc3( \xff\xfe \xe2\x82"), "? ?( ?? ??");
+  EXPECT_EQ(last_lines_of(std::string("a\0b", 3)), "a?b");
+}
+
+TEST(OutputLog, AFileThatCannotBeReadHasNoLastLines) {
+  EXPECT_EQ(last_lines_of_file(""), "");
+  EXPECT_EQ(last_lines_of_file("/no/such/file"), "");
+  EXPECT_EQ(last_lines_of_file("/"), "");
+  EXPECT_NE(last_lines_of_file(__FILE__), "");
 }
 
 TEST(OutputLog, StandardOutputIsNotAmongTheLinesKeptInMemory) {
@@ -116,6 +130,17 @@ TEST_F(OutputLogFile, BothOutputsGoToTheEndOfTheFile) {
   EXPECT_EQ(content(), "before\noutput\nerror\n");
   EXPECT_EQ(log.last_lines(), "before\noutput\nerror");
   EXPECT_FALSE(log.is_in_memory());
+}
+
+TEST_F(OutputLogFile, IsNeverTrimmed) {
+  const OutputLog log = OutputLog::file(path_, true);
+  const std::string chunk = patterned(1 << 20);
+  for (int i = 0; i < 8; ++i) write_text(log.standard_error(), chunk);
+  trim_log(log.standard_error());
+  std::string head(chunk.size(), '\0');
+  ASSERT_EQ(::pread(log.standard_error(), head.data(), head.size(), 0),
+            static_cast<ssize_t>(head.size()));
+  EXPECT_EQ(head, chunk);
 }
 
 TEST_F(OutputLogFile, AFreshOneIsEmptiedFirst) {

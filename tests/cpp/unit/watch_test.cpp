@@ -125,6 +125,19 @@ TEST_F(WatchTest, AGoodbyeMakesTheWorkerVanishInTheMiddleOfACall) {
   watch_.end_call();
 }
 
+TEST_F(WatchTest, APingIsAnsweredInTheMiddleOfACall) {
+  main_.receive();  // the hello
+  main_.send(FrameKind::call, 1);
+  begin(1);
+  main_.send(FrameKind::ping, 7);
+  const auto frame = main_.receive();
+  ASSERT_TRUE(frame);
+  EXPECT_EQ(frame->kind, FrameKind::pong);
+  EXPECT_EQ(frame->request, 7u);
+  EXPECT_FALSE(watch_.end_call());
+  EXPECT_EQ(interrupt_.count(), 0);
+}
+
 TEST_F(WatchTest, CallsShorterThanTheTickAreNotWatched) {
   for (std::uint64_t request = 1; request <= 2000; ++request) {
     main_.send(FrameKind::call, request);

@@ -43,5 +43,14 @@ TEST(WorkerCode, ALocalhostIsNotLookedUpAndAnyOtherHostIsTaken) {
   EXPECT_NE(base_worker_code(meeting).find("(\"main.example.org\","), std::string::npos);
 }
 
+TEST(WorkerCode, OutputThatGoesNowhereLeavesStandardErrorForTheMainProcess) {
+  Meeting meeting = meeting_at(11000);
+  EXPECT_EQ(base_worker_code(meeting).find("sink"), std::string::npos);
+  meeting.output_path = "/dev/null";
+  EXPECT_NE(base_worker_code(meeting).find("sink(nullfile())"), std::string::npos);
+  meeting.output_path = "/tmp/log";
+  EXPECT_NE(base_worker_code(meeting).find("sinkWorkerOutput(\"/tmp/log\")"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace nodelay
