@@ -15,9 +15,9 @@
 }
 
 # Called by node_socket_connection() in src/bind_node.cpp, which puts another descriptor in the place of
-# the one that R opens here.
+# the one that R opens here. Whoever writes to it waits in vain, but no longer than the timeout, 1 s.
 open_connection <- function(port) {
-  socketConnection("127.0.0.1", port = port, open = "a+b", blocking = TRUE)
+  socketConnection("127.0.0.1", port = port, open = "a+b", blocking = TRUE, timeout = 1L)
 }
 
 # R gives the number of a closed connection to the next one: it may be somebody else's by now.
