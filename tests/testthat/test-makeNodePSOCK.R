@@ -51,36 +51,36 @@ test_that("rscript_startup runs in the global environment, after all else has ta
 })
 
 test_that("rscript_envs sets, copies and unsets environment variables", {
-  withr::local_envvar(NODELAY_COPIED = nasty[1L], NODELAY_REMOVED = "here", NODELAY_KEPT = "kept")
-  values <- structure(nasty, names = paste0("NODELAY_SET_", seq_along(nasty)))
+  withr::local_envvar(NO_DELAY_COPIED = nasty[1L], NO_DELAY_REMOVED = "here", NO_DELAY_KEPT = "kept")
+  values <- structure(nasty, names = paste0("NO_DELAY_SET_", seq_along(nasty)))
   for_native_and_base(function(engine) {
-    cl <- local_cluster(1, engine = engine, rscript_envs = c(values, "NODELAY_COPIED", NODELAY_REMOVED = NA, "_R_ODD_" = "", TZ = "Asia/Tokyo"))
+    cl <- local_cluster(1, engine = engine, rscript_envs = c(values, "NO_DELAY_COPIED", NO_DELAY_REMOVED = NA, "_R_ODD_" = "", TZ = "Asia/Tokyo"))
     expect_identical(asked(cl, Sys.getenv, names(values)), values)
-    expect_identical(asked(cl, Sys.getenv, c("NODELAY_COPIED", "NODELAY_REMOVED", "NODELAY_KEPT", "_R_ODD_"), "unset", names = FALSE), c(nasty[1L], "unset", "kept", ""))
+    expect_identical(asked(cl, Sys.getenv, c("NO_DELAY_COPIED", "NO_DELAY_REMOVED", "NO_DELAY_KEPT", "_R_ODD_"), "unset", names = FALSE), c(nasty[1L], "unset", "kept", ""))
     expect_identical(asked(cl, task(function() format(as.POSIXct(0, origin = "1970-01-01"), "%H"))), "09")
   })
 })
 
 test_that("rscript_envs takes numbers and NA of any type for variables that have a name", {
-  withr::local_envvar(NODELAY_REMOVED = "here")
-  cl <- local_cluster(1, rscript_envs = c(NODELAY_NUMBER = 2, NODELAY_REMOVED = NA))
-  expect_identical(asked(cl, Sys.getenv, c("NODELAY_NUMBER", "NODELAY_REMOVED"), "unset", names = FALSE), c("2", "unset"))
-  cl <- local_cluster(1, rscript_envs = c(NODELAY_REMOVED = NA))
-  expect_identical(asked(cl, Sys.getenv, "NODELAY_REMOVED", "unset"), "unset")
+  withr::local_envvar(NO_DELAY_REMOVED = "here")
+  cl <- local_cluster(1, rscript_envs = c(NO_DELAY_NUMBER = 2, NO_DELAY_REMOVED = NA))
+  expect_identical(asked(cl, Sys.getenv, c("NO_DELAY_NUMBER", "NO_DELAY_REMOVED"), "unset", names = FALSE), c("2", "unset"))
+  cl <- local_cluster(1, rscript_envs = c(NO_DELAY_REMOVED = NA))
+  expect_identical(asked(cl, Sys.getenv, "NO_DELAY_REMOVED", "unset"), "unset")
 })
 
 test_that("environment variables are there when R starts", {
   seen <- withr::local_tempfile()
-  profile <- withr::local_tempfile(lines = "cat(Sys.getenv('NODELAY_EARLY'), file = Sys.getenv('NODELAY_SEEN'))")
+  profile <- withr::local_tempfile(lines = "cat(Sys.getenv('NO_DELAY_EARLY'), file = Sys.getenv('NO_DELAY_SEEN'))")
   for_native_and_base(function(engine) {
-    local_cluster(1, engine = engine, rscript_envs = c(R_PROFILE_USER = profile, NODELAY_EARLY = engine, NODELAY_SEEN = seen))
+    local_cluster(1, engine = engine, rscript_envs = c(R_PROFILE_USER = profile, NO_DELAY_EARLY = engine, NO_DELAY_SEEN = seen))
     expect_identical(lines_of(seen), engine)
   })
 })
 
 test_that("a variable to be copied that is not there is a warning", {
-  expect_warning(cl <- makeClusterPSOCK(1, rscript_envs = "NODELAY_NO_SUCH"), "Did not pass down missing environment variables to cluster node: 'NODELAY_NO_SUCH'")
-  expect_identical(asked(cl, Sys.getenv, "NODELAY_NO_SUCH", NA), NA_character_)
+  expect_warning(cl <- makeClusterPSOCK(1, rscript_envs = "NO_DELAY_NO_SUCH"), "Did not pass down missing environment variables to cluster node: 'NO_DELAY_NO_SUCH'")
+  expect_identical(asked(cl, Sys.getenv, "NO_DELAY_NO_SUCH", NA), NA_character_)
   expect_cluster_ends(cl)
 })
 
@@ -198,7 +198,7 @@ test_that("engine and transport say what runs on the worker and what connects it
 test_that("the token of a worker stands on no command line and in no variable", {
   for (way in ways[c("tcp", "base")]) {
     cl <- cluster_for(way, 1)
-    expect_identical(asked(cl, Sys.getenv, "NODELAY_TOKEN", "none"), "none")
+    expect_identical(asked(cl, Sys.getenv, "NO_DELAY_TOKEN", "none"), "none")
     line <- readLines(file.path("/proc", pids_of(cl), "cmdline"), warn = FALSE, skipNul = TRUE)
     expect_no_match(line, "[0-9a-f]{64}")
   }
