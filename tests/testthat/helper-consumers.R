@@ -33,7 +33,7 @@ seen_of <- function(expr) {
 expect_as_on_parallel <- function(use, num_workers = 2L) {
   expected <- seen_of(use(cluster_of_parallel(num_workers)))
   for (name in names(ways)) {
-    seen <- seen_of(use(cluster_for(ways[[name]], num_workers)))
+    seen <- seen_of(use(cluster_for(ways[[name]], I(num_workers))))
     testthat::expect_identical(!!seen, !!expected, label = paste("what was seen on", name, "workers"))
   }
   invisible(seen)
