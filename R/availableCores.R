@@ -45,7 +45,7 @@ core_methods <- c(
 #'   them.
 #'
 #' Of R and of package checks:
-#' * `"mc.cores"`: the option of that name; 0 counts as 1. `"mc.cores+1"` is one more.
+#' * `"mc.cores"`: the option of that name. `"mc.cores+1"` is one more. Both are 1 where it is 0.
 #' * `"connections"`, `"connections-N"`: how many more connections R can open, less N; at
 #'   least 1.
 #' * `"BiocParallel"`: environment variable `BIOCPARALLEL_WORKER_NUMBER`.
@@ -125,7 +125,7 @@ cores_by <- function(method, logical) {
   value <- switch(method,
     system = system_cores(logical),
     mc.cores = mc_cores(),
-    "mc.cores+1" = mc_cores() + 1,
+    "mc.cores+1" = mc_cores(1),
     fallback = setting("availableCores.fallback", NA),
     custom = custom_value("availableCores"),
     option_or_variable(method)
@@ -150,9 +150,10 @@ system_cores <- function(logical) {
   the[[kind]]
 }
 
-mc_cores <- function() {
+# `more`: how many beside those of the option, which counts cores beside this one.
+mc_cores <- function(more = 0L) {
   cores <- getOption("mc.cores", NA)
-  if (identical(as.numeric(cores), 0)) 1L else cores
+  if (identical(as.numeric(cores), 0)) 1L else cores + more
 }
 
 # "connections-16" is 16 less than R can open.

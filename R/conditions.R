@@ -3,11 +3,10 @@
 # calls under way on the other nodes: they are given up first.
 signal_error <- function(kind, message, fields = list()) {
   give_up_cluster_call()
-  classes <- c(paste0("nodelay_error_", kind), "nodelay_error")
-  # What parallelly raises where a worker does not come up.
-  if (kind == "start_failed") classes <- c(classes, "PSOCKConnectionError", "simpleError")
+  # What parallelly raises where a worker does not come up, and otherwise.
+  theirs <- c(if (kind == "start_failed") "PSOCKConnectionError", "simpleError")
   stop(structure(
-    class = c(classes, "error", "condition"),
+    class = c(paste0("nodelay_error_", kind), "nodelay_error", theirs, "error", "condition"),
     c(list(message = message, call = NULL), fields)
   ))
 }

@@ -31,7 +31,7 @@
 freePort <- function(ports = 1024:65535, default = "random", randomize = TRUE) {
   randomize <- is_flag(randomize, "randomize")
   default <- as_default_port(default)
-  if (length(ports) == 0L) return(NA_integer_)
+  if (length(ports) == 0L) return(if (identical(default, "first")) NA_integer_ else default)
   ports <- as_ports(ports, "ports")
   port <- find_port(ports, randomize)
   if (!is.na(port)) return(port)

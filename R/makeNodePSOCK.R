@@ -160,6 +160,7 @@ node_plan <- function(worker, master, timeout, rscript, homogeneous, rscript_arg
   manual <- is_flag(manual, "manual")
   dryrun <- is_flag(dryrun, "dryrun")
   rank <- as_count(rank, "rank")
+  ensure_remote_shell(rshcmd)
   remote <- if (!is_local) remote_plan(host, rshcmd, rshopts, user, revtunnel, rshlogfile, manual || dryrun)
   tunnel <- isTRUE(remote$tunnel)
   master <- as_master(master, if (is_local) "localhost" else Sys.info()[["nodename"]])

@@ -14,6 +14,18 @@ remote_shells <- list(
   pjrsh = list(program = "pjrsh", job = "PJM_JOBID")
 )
 
+# What can be told of it even where it is not needed.
+ensure_remote_shell <- function(rshcmd) {
+  if (is.function(rshcmd)) {
+    formals <- names(formals(args(rshcmd)))
+    if (length(formals) < 2L && !"..." %in% formals) {
+      stop_argument("Argument 'rshcmd': the function must take the arguments 'rshopts' and 'worker'.")
+    }
+  } else if (!is.null(rshcmd) && (!is.character(rshcmd) || length(rshcmd) == 0L || anyNA(rshcmd))) {
+    stop_argument("Argument 'rshcmd' must be NULL, a non-empty character vector or a function, not ", shown(rshcmd), ".")
+  }
+}
+
 # The program: its words, what stands in front of the machine's name, and the kind of program.
 as_remote_shell <- function(rshcmd, is_only_shown) {
   words <- as_words(rshcmd, "rshcmd")

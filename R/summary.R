@@ -28,7 +28,10 @@ NULL
 
 #' @rdname summary.nodelay_cluster
 #' @export
-summary.nodelay_cluster <- function(object, ...) do.call(rbind, lapply(unclass(object), summary.nodelay_node))
+summary.nodelay_cluster <- function(object, ...) do.call(rbind, lapply(started_nodes(object), summary.nodelay_node))
+
+# All but those that were only shown, with dryrun = TRUE.
+started_nodes <- function(cl) Filter(Negate(is.null), unclass(cl))
 
 #' @rdname summary.nodelay_cluster
 #' @export
@@ -61,7 +64,7 @@ print.nodelay_node <- function(x, ...) {
 #' @rdname summary.nodelay_cluster
 #' @export
 print.nodelay_cluster <- function(x, ...) {
-  if (length(x) == 0L) {
+  if (length(started_nodes(x)) == 0L) {
     cat("Socket cluster with no nodes\n")
     return(invisible(x))
   }

@@ -71,6 +71,6 @@ test_that("an error in making a cluster is told where the cluster is made as an 
 
 test_that("errors are of class nodelay_error and carry no call into nodelay's inside", {
   failure <- outcome_of(makeClusterPSOCK(0))
-  expect_identical(class(failure), c("nodelay_error_argument", "nodelay_error", "error", "condition"))
+  expect_identical(class(failure), c("nodelay_error_argument", "nodelay_error", "simpleError", "error", "condition"))
   expect_identical(conditionCall(failure), NULL)
 })

@@ -184,7 +184,7 @@ test_that("rshcmd may be a program, several words, or a function of all options"
   expect_identical(remote_shell("n1", rshcmd = my_shell), "via n1  &&")
   expect_argument_error(remote_shell("n1", rshcmd = function(rshopts, worker) 1), "value of rshcmd")
   expect_argument_error(remote_shell("n1", rshcmd = "<foo>"), "Unknown 'rshcmd' type: 'foo'")
-  expect_argument_error(remote_shell("n1", rshcmd = character()), "must name a program")
+  expect_argument_error(remote_shell("n1", rshcmd = character()), "a non-empty character vector")
   expect_argument_error(makeClusterPSOCK("n1", rshcmd = "/no/such"), "no program '/no/such'")
   expect_silent(remote_shell("n1", rshcmd = "no-such"))
 })

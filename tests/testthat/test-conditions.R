@@ -104,7 +104,7 @@ test_that("a worker that dies in a call is told with its fate, and the others go
     death <- deaths[[cases$death[case]]]
     cl <- do.call(makeClusterPSOCK, c(list(I(3)), way))
     loss <- outcome_of(within_seconds(10, caller(cl, death$die)))
-    expect_s3_class(loss, c("nodelay_error_worker_lost", "nodelay_error", "error", "condition"), exact = TRUE)
+    expect_s3_class(loss, c("nodelay_error_worker_lost", "nodelay_error", "simpleError", "error", "condition"), exact = TRUE)
     expect_identical(loss[c("node", "pid", "host")], list(node = 2L, pid = pids_of(cl)[2L], host = "localhost"))
     expect_identical(loss[c("signal", "status")], death[c("signal", "status")])
     expect_match(loss$stderr, death$last)
