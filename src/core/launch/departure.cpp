@@ -36,7 +36,13 @@ Departure::Departure(Process process, TemporaryFolder folder, Patience patience,
 bool Departure::advance(TimePoint now) {
   if (process_.pid() == 0 || process_.poll_exit()) return true;
   if (now >= next_step_at_ && step_ < kSteps.size()) {
-    process_.signal(kSteps[step_].signal);
+    const int signal = kSteps[step_].signal;
+    // An interrupted R removes its temporary folder, by a child that must not be interrupted.
+    if (signal == SIGINT) {
+      process_.signal_alone(signal);
+    } else {
+      process_.signal(signal);
+    }
     ++step_;
     // After SIGKILL there is nothing left but to look again.
     next_step_at_ = now + (step_ < kSteps.size() ? kSteps[step_].patience : milliseconds(100));

@@ -61,6 +61,9 @@ class Process {
   /// Sends a signal to the child's group; does nothing once it has been reaped.
   void signal(int number);
 
+  /// The same to the child itself and to none of its own children.
+  void signal_alone(int number);
+
  private:
   void end();
 

@@ -160,7 +160,11 @@ const std::optional<ExitStatus>& Process::poll_exit() {
 
 void Process::signal(int number) {
   if (pid_ == 0 || exit_status_) return;
-  if (::kill(-pid_, number) != 0) ::kill(pid_, number);
+  if (::kill(-pid_, number) != 0) signal_alone(number);
+}
+
+void Process::signal_alone(int number) {
+  if (pid_ != 0 && !exit_status_) ::kill(pid_, number);
 }
 
 }  // namespace nodelay
