@@ -55,7 +55,6 @@ as.cluster.SOCK0node <- as.cluster.SOCKnode
 as.cluster.RichSOCKnode <- function(x, ...) structure(list(x), class = c("RichSOCKcluster", "SOCKcluster", "cluster"))
 
 #' @export
-#' @rawNamespace S3method(parallelly::as.cluster,nodelay_node)
 as.cluster.nodelay_node <- function(x, ...) new_cluster(list(x))
 
 # Of class SOCKcluster, since parallelly has a method for all of class cluster.

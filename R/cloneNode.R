@@ -44,12 +44,10 @@ cloneNode.cluster <- function(x, ..., method = c("as-is", "vanilla")) {
 }
 
 #' @export
-#' @rawNamespace S3method(parallelly::cloneNode,nodelay_node)
 cloneNode.nodelay_node <- function(x, ..., method = c("as-is", "vanilla")) {
   start_clones(list(x), list(...), method)[[1L]]
 }
 
-#' @rawNamespace S3method(parallelly::cloneNode,nodelay_cluster)
 cloneNode.nodelay_cluster <- cloneNode.cluster
 
 start_clones <- function(nodes, changes, method) {

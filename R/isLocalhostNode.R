@@ -53,7 +53,6 @@ isForkedNode.cluster <- function(node, ...) vapply(unclass(node), isForkedNode, 
 isForkedNode.forknode <- function(node, ...) TRUE
 
 #' @export
-#' @rawNamespace S3method(parallelly::isForkedNode,nodelay_node)
 isForkedNode.nodelay_node <- function(node, ...) FALSE
 
 #' @rdname isLocalhostNode

@@ -46,7 +46,6 @@ isNodeAlive.RichSOCKnode <- function(x, ...) {
 
 #' @rdname isNodeAlive
 #' @export
-#' @rawNamespace S3method(parallelly::isNodeAlive,nodelay_node)
 isNodeAlive.nodelay_node <- function(x, timeout = 0, ...) nodes_living(list(x), timeout)
 
 nodes_living <- function(nodes, timeout = 0, ...) {

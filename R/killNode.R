@@ -49,7 +49,6 @@ killNode.RichSOCKnode <- function(x, signal = tools::SIGTERM, ...) {
 }
 
 #' @export
-#' @rawNamespace S3method(parallelly::killNode,nodelay_node)
 killNode.nodelay_node <- function(x, signal = tools::SIGTERM, ...) signal_nodes(list(x), as_signal(signal))
 
 as_signal <- function(signal) {

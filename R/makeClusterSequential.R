@@ -42,7 +42,6 @@ makeClusterSequential <- function() {
 }
 
 #' @export
-#' @rawNamespace S3method(parallelly::as.cluster,nodelay_sequential_node)
 as.cluster.nodelay_sequential_node <- function(x, ...) {
   structure(list(x), class = c("nodelay_sequential_cluster", "sequential_cluster", "cluster"))
 }
@@ -92,11 +91,9 @@ print.nodelay_sequential_node <- function(x, ...) {
 }
 
 #' @export
-#' @rawNamespace S3method(parallelly::isLocalhostNode,nodelay_sequential_node)
 isLocalhostNode.nodelay_sequential_node <- function(node, ...) TRUE
 
 #' @export
-#' @rawNamespace S3method(parallelly::isForkedNode,nodelay_sequential_node)
 isForkedNode.nodelay_sequential_node <- function(node, ...) FALSE
 
 running_worker <- function(node) {

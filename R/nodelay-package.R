@@ -22,9 +22,32 @@ the <- new.env(parent = emptyenv()) # what all clusters of this session share
 # Workers of base R would otherwise be killed, and leave their temporary folders behind.
 stop_all_nodes <- function(the) session_close(the$session, done_message)
 
+# Methods for parallelly's generics of the same names, as far as its version has them.
+methods_for_parallelly <- list(
+  as.cluster = c("nodelay_node", "nodelay_sequential_node"),
+  cloneNode = c("nodelay_node", "nodelay_cluster"),
+  isForkedNode = c("nodelay_node", "nodelay_sequential_node"),
+  isLocalhostNode = "nodelay_sequential_node",
+  isNodeAlive = "nodelay_node",
+  killNode = "nodelay_node"
+)
+
+register_for_parallelly <- function(...) {
+  theirs <- asNamespace("parallelly")
+  for (generic in names(methods_for_parallelly)) {
+    if (!exists(generic, envir = theirs, inherits = FALSE)) next
+    for (class in methods_for_parallelly[[generic]]) {
+      method <- get(paste(generic, class, sep = "."), envir = topenv())
+      registerS3method(generic, class, method, envir = theirs)
+    }
+  }
+}
+
 .onLoad <- function(libname, pkgname) {
   read_environment()
   the$session <- session_new()
+  if (isNamespaceLoaded("parallelly")) register_for_parallelly()
+  setHook(packageEvent("parallelly", "onLoad"), register_for_parallelly)
   reg.finalizer(the, stop_all_nodes, onexit = TRUE)
   if (is_starting_worker()) return()
   register_cluster_types()
