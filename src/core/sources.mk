@@ -27,6 +27,7 @@ NODELAY_CORE = \
   launch/temporary_folder.cpp \
   launch/worker_code.cpp \
   launch/worker_command.cpp \
+  hosts/affinity_linux.cpp \
   hosts/allotment.cpp \
   hosts/cgroups.cpp \
   hosts/cpu_list.cpp \
@@ -46,4 +47,5 @@ NODELAY_CORE = \
   cluster/session.cpp \
   cluster/startup.cpp \
   worker/link.cpp \
+  worker/shared_cpu.cpp \
   worker/watch.cpp

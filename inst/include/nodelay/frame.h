@@ -38,12 +38,14 @@ enum class FrameKind : std::uint8_t {
 inline constexpr std::uint8_t kMaySpin = 1;  ///< the worker may spin for the next call
 
 /// The fixed part in front of every body. `request` numbers calls from 1, and pings, for
-/// themselves, from 1; 0 where a frame belongs to none.
+/// themselves, from 1; 0 where a frame belongs to none. `shunned_cpu` is for calls alone: the
+/// CPU, counted from 1, that the main process wants to have to itself; 0: none.
 struct FrameHeader {
   FrameKind kind = FrameKind::hello;
   std::uint8_t flags = 0;
   std::uint64_t request = 0;
   std::uint64_t body_bytes = 0;
+  std::uint32_t shunned_cpu = 0;
 };
 
 using HeaderBytes = std::array<std::byte, kHeaderBytes>;

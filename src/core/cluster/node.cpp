@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "hosts/affinity.h"
 #include "net/poll.h"
 #include "net/spin.h"
 
@@ -60,12 +61,18 @@ void Node::post(std::shared_ptr<const Buffer> body, bool wants_reply) {
   Message message{std::nullopt, std::move(body)};
   if (protocol_ == Protocol::framed) {
     const std::uint8_t flags = session_->may_spin() ? kMaySpin : 0;
-    message.header = FrameHeader{FrameKind::call, flags, last_request_ + 1, 0};
+    message.header = FrameHeader{FrameKind::call, flags, last_request_ + 1, 0, shunned_cpu()};
   }
   stream_->post(std::move(message));
   if (!wants_reply) return;
   calls_.push_back({++last_request_, false});
   ++num_wanted_;
+}
+
+// A worker that is waited for by spinning should not have to run on the same CPU.
+std::uint32_t Node::shunned_cpu() const {
+  if (identity_.is_remote || !session_->has_cpu_to_itself()) return 0;
+  return static_cast<std::uint32_t>(current_cpu() + 1);
 }
 
 void Node::trim_log_now_and_then() {

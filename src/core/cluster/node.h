@@ -174,6 +174,7 @@ class Node {
   void take_pong(std::uint64_t ping);
   void drop_front_call();
   void give_up(Call& call);
+  std::uint32_t shunned_cpu() const;
   void trim_log_now_and_then();
   void update_beacon();
   void forget_calls();

@@ -34,6 +34,10 @@ class Session {
   /// in the last burst of calls, than there are usable CPUs.
   bool may_spin() const { return std::max(last_peak_, peak_) <= usable_cpus_; }
 
+  /// Whether the main process waits for one worker at a time, now and in the last burst of
+  /// calls, and there is another CPU for that.
+  bool has_cpu_to_itself() const { return std::max(last_peak_, peak_) <= 1 && usable_cpus_ > 1; }
+
   /// A node that uses this session begins, or ends, to exist.
   void enter(Node& node) { nodes_.insert(&node); }
   void leave(Node& node) { nodes_.erase(&node); }

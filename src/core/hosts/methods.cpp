@@ -10,6 +10,7 @@
 #include "hosts/pjm.h"
 #include "hosts/sge.h"
 #include "hosts/slurm.h"
+#include "hosts/affinity.h"
 #include "hosts/usable_cpus.h"
 
 namespace nodelay {

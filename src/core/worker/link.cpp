@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
+#include "hosts/affinity.h"
 #include "net/poll.h"
 #include "net/spin.h"
 
@@ -24,14 +26,23 @@ std::optional<Link::Call> Link::take_call() {
   if (!waiting_.empty()) {
     Waiting& front = waiting_.front();
     current_body_ = std::move(front.body);
-    const Call call{front.request, front.is_cancelled, current_body_.bytes()};
+    const Call call{front.request, front.is_cancelled, 0, current_body_.bytes()};
     waiting_.pop_front();
     return call;
   }
   while (const auto message = next_message()) {
-    if (auto call = sort(*message)) return call;
+    if (auto call = sort(*message)) {
+      keep_off(call->shunned_cpu);
+      return call;
+    }
   }
   return std::nullopt;
+}
+
+void Link::keep_off(int shunned_cpu) {
+  const bool was_quick = !std::exchange(has_slept_, false);
+  const int cpu = current_cpu();
+  if (shared_cpu_.should_leave(cpu + 1, shunned_cpu, was_quick)) leave_cpu(cpu);
 }
 
 void Link::release_body() {
@@ -77,7 +88,7 @@ std::optional<Link::Call> Link::sort(Bytes message) {
   switch (header->kind) {
     case FrameKind::call:
       spin_.set_allowed((header->flags & kMaySpin) != 0);
-      return Call{header->request, false, body};
+      return Call{header->request, false, static_cast<int>(header->shunned_cpu), body};
     case FrameKind::cancel:
       cancel(header->request);
       return std::nullopt;
@@ -120,6 +131,7 @@ void Link::wait(TimePoint slice_end) {
   if (read_available()) return;
   const TimePoint start = Clock::now();
   if (spin(spin_, start, [this] { return read_available(); })) return;
+  has_slept_ = true;
   std::array<pollfd, 2> watched{
       {{stream_.descriptor(), events(), 0}, {main_process_.get(), POLLIN, 0}}};
   if (poll_until(watched, slice_end) == 0) return;

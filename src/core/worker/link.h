@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "net/spin_budget.h"
 #include "net/stream.h"
+#include "worker/shared_cpu.h"
 
 namespace nodelay {
 
@@ -21,6 +22,7 @@ class Link {
   struct Call {
     std::uint64_t request = 0;
     bool is_cancelled = false;  ///< its result is not wanted any more: do not begin
+    int shunned_cpu = 0;        ///< see FrameHeader
     Bytes body;                 ///< valid until the next call on this link
   };
 
@@ -77,6 +79,7 @@ class Link {
 
   std::optional<Bytes> next_message();
   std::optional<Call> sort(Bytes message);
+  void keep_off(int shunned_cpu);
   void cancel(std::uint64_t request);
 
   Stream stream_;
@@ -85,6 +88,8 @@ class Link {
   Buffer current_body_;                  // of a call that was put aside
   std::uint64_t cancelled_request_ = 0;  // was taken before it was cancelled; 0: none
   SpinBudget spin_;
+  SharedCpu shared_cpu_;
+  bool has_slept_ = false;  // since the last call
   bool is_closed_ = false;
 };
 
