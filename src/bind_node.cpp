@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "bind_node.h"
 
+#include <algorithm>
 #include <cstring>
 #include <ctime>
 #include <sstream>
 #include <vector>
 
 #include "bind_conditions.h"
-#include "net/poll.h"
+#include "cluster/node_set.h"
 #include "net/substitution.h"
 
 namespace nodelay {
@@ -47,13 +48,6 @@ SEXP make_connection(Node& node) {
     substitution.put(node.ready_descriptor());
   }
   return connection;
-}
-
-void ensure_running(const NodeHandle& handle) {
-  if (!handle.node->is_stopped()) return;
-  throw Error(ErrorKind::stopped, "Worker " + std::to_string(handle.node->identity().rank) +
-                                      " was stopped at " + handle.stopped_at +
-                                      ": start a new cluster to go on.");
 }
 
 std::string time_of_day() {
@@ -113,23 +107,6 @@ SEXP value_of(Node& node, const Reply& reply) {
   return value;
 }
 
-// The next wanted value that has been read; R_UnboundValue where there is none.
-SEXP next_value(Node& node) {
-  while (const auto reply = node.take_reply()) {
-    const SEXP value = value_of(node, *reply);
-    if (value != R_UnboundValue) return value;
-  }
-  return R_UnboundValue;
-}
-
-[[noreturn]] void raise_timeout(const NodeHandle& handle) {
-  handle.node->give_up_calls();
-  std::ostringstream text;
-  text << "Worker " << handle.node->identity().rank << " sent no reply within " << handle.timeout
-       << " seconds (argument 'timeout'). It was told to stop.";
-  throw Error(ErrorKind::timeout, text.str());
-}
-
 void ensure_reply_is_due(const Node& node) {
   if (node.num_calls() > 0 || node.protocol() == Protocol::bare) return;
   throw Error(ErrorKind::argument,
@@ -166,21 +143,13 @@ NodeHandle* own_handle(SEXP pointer) {
   return handle != nullptr && handle->session->is_owner() ? handle : nullptr;
 }
 
-// Waits for news of any of the nodes until `slice_end`.
+// Waits for news of any of the nodes, of which there is one at least, until `slice_end`.
 void wait_for_any(const std::vector<NodeHandle*>& handles, TimePoint slice_end) {
-  std::vector<pollfd> watched;
-  for (const NodeHandle* handle : handles) {
-    watched.push_back({handle->node->stream_descriptor(), handle->node->events(), 0});
-    watched.push_back({handle->node->exit_descriptor(), POLLIN, 0});
-  }
-  poll_until(watched, slice_end);
-  for (std::size_t i = 0; i < handles.size(); ++i) {
-    Node& node = *handles[i]->node;
-    if (watched[2 * i].revents & POLLOUT) node.send(Clock::now());
-    const bool has_read = watched[2 * i].revents != 0 && node.read_available();
-    const bool may_have_ended = watched[2 * i + 1].revents != 0 || node.exit_descriptor() < 0;
-    if (!has_read && may_have_ended) node.look_after();
-  }
+  std::vector<Node*> nodes;
+  for (const NodeHandle* handle : handles) nodes.push_back(handle->node.get());
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  NodeSet(std::move(nodes), *handles.front()->session).wait(slice_end);
 }
 
 // Waits until `is_done(node)` holds for each of the nodes, at most `patience` seconds.
@@ -238,6 +207,29 @@ NodeHandle& handle_of(SEXP pointer) {
                     "made.");
   }
   return *handle;
+}
+
+void ensure_running(const NodeHandle& handle) {
+  if (!handle.node->is_stopped()) return;
+  throw Error(ErrorKind::stopped, "Worker " + std::to_string(handle.node->identity().rank) +
+                                      " was stopped at " + handle.stopped_at +
+                                      ": start a new cluster to go on.");
+}
+
+SEXP next_value(Node& node) {
+  while (const auto reply = node.take_reply()) {
+    const SEXP value = value_of(node, *reply);
+    if (value != R_UnboundValue) return value;
+  }
+  return R_UnboundValue;
+}
+
+void raise_timeout(const NodeHandle& handle) {
+  handle.node->give_up_calls();
+  std::ostringstream text;
+  text << "Worker " << handle.node->identity().rank << " sent no reply within " << handle.timeout
+       << " seconds (argument 'timeout'). It was told to stop.";
+  throw Error(ErrorKind::timeout, text.str());
 }
 
 void say_farewell(Node& node, SEXP farewell, Encoding encoding) {

@@ -5,6 +5,34 @@
 #include "cpp11/declarations.hpp"
 #include <R_ext/Visibility.h>
 
+// bind_calls.cpp
+bool is_own_cluster(SEXP cl);
+extern "C" SEXP _nodelay_is_own_cluster(SEXP cl) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(is_own_cluster(cpp11::as_cpp<cpp11::decay_t<SEXP>>(cl)));
+  END_CPP11
+}
+// bind_calls.cpp
+SEXP cluster_call(SEXP cl, SEXP fun, SEXP args);
+extern "C" SEXP _nodelay_cluster_call(SEXP cl, SEXP fun, SEXP args) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(cluster_call(cpp11::as_cpp<cpp11::decay_t<SEXP>>(cl), cpp11::as_cpp<cpp11::decay_t<SEXP>>(fun), cpp11::as_cpp<cpp11::decay_t<SEXP>>(args)));
+  END_CPP11
+}
+// bind_calls.cpp
+SEXP cluster_run(SEXP cl, SEXP fun, int num_tasks, SEXP make_arguments, bool is_dynamic);
+extern "C" SEXP _nodelay_cluster_run(SEXP cl, SEXP fun, SEXP num_tasks, SEXP make_arguments, SEXP is_dynamic) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(cluster_run(cpp11::as_cpp<cpp11::decay_t<SEXP>>(cl), cpp11::as_cpp<cpp11::decay_t<SEXP>>(fun), cpp11::as_cpp<cpp11::decay_t<int>>(num_tasks), cpp11::as_cpp<cpp11::decay_t<SEXP>>(make_arguments), cpp11::as_cpp<cpp11::decay_t<bool>>(is_dynamic)));
+  END_CPP11
+}
+// bind_calls.cpp
+SEXP cluster_run_slices(SEXP cl, SEXP fun, int num_elements, SEXP make_arguments);
+extern "C" SEXP _nodelay_cluster_run_slices(SEXP cl, SEXP fun, SEXP num_elements, SEXP make_arguments) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(cluster_run_slices(cpp11::as_cpp<cpp11::decay_t<SEXP>>(cl), cpp11::as_cpp<cpp11::decay_t<SEXP>>(fun), cpp11::as_cpp<cpp11::decay_t<int>>(num_elements), cpp11::as_cpp<cpp11::decay_t<SEXP>>(make_arguments)));
+  END_CPP11
+}
 // bind_cluster.cpp
 double worker_room();
 extern "C" SEXP _nodelay_worker_room() {
@@ -204,9 +232,13 @@ extern "C" SEXP _nodelay_worker_send_event(SEXP pointer, SEXP value) {
 
 extern "C" {
 static const R_CallMethodDef CallEntries[] = {
+    {"_nodelay_cluster_call",           (DL_FUNC) &_nodelay_cluster_call,           3},
+    {"_nodelay_cluster_run",            (DL_FUNC) &_nodelay_cluster_run,            5},
+    {"_nodelay_cluster_run_slices",     (DL_FUNC) &_nodelay_cluster_run_slices,     4},
     {"_nodelay_core_count",             (DL_FUNC) &_nodelay_core_count,             1},
     {"_nodelay_find_port",              (DL_FUNC) &_nodelay_find_port,              2},
     {"_nodelay_handle_plan",            (DL_FUNC) &_nodelay_handle_plan,            1},
+    {"_nodelay_is_own_cluster",         (DL_FUNC) &_nodelay_is_own_cluster,         1},
     {"_nodelay_job_hosts",              (DL_FUNC) &_nodelay_job_hosts,              1},
     {"_nodelay_load_averages",          (DL_FUNC) &_nodelay_load_averages,          0},
     {"_nodelay_node_command",           (DL_FUNC) &_nodelay_node_command,           2},

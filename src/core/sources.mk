@@ -10,6 +10,7 @@ NODELAY_CORE = \
   net/beacon_linux.cpp \
   net/free_port.cpp \
   net/poll.cpp \
+  net/poller_linux.cpp \
   net/rendezvous.cpp \
   net/socket_options.cpp \
   net/spin_budget.cpp \
@@ -44,6 +45,7 @@ NODELAY_CORE = \
   hosts/text.cpp \
   hosts/usable_cpus.cpp \
   cluster/node.cpp \
+  cluster/node_set.cpp \
   cluster/session.cpp \
   cluster/startup.cpp \
   worker/link.cpp \

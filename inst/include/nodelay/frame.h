@@ -34,8 +34,11 @@ enum class FrameKind : std::uint8_t {
   pong = 8,    ///< worker to main: the answer to the ping with this id
 };
 
-/// Flags of a call frame.
-inline constexpr std::uint8_t kMaySpin = 1;  ///< the worker may spin for the next call
+/// Flags of a call frame; see "Plain calls" in docs/protocol.md for all but the first.
+inline constexpr std::uint8_t kMaySpin = 1;       ///< the worker may spin for the next call
+inline constexpr std::uint8_t kPlain = 2;         ///< a function and its arguments, or only these
+inline constexpr std::uint8_t kKeepFunction = 4;  ///< others for the same function will follow
+inline constexpr std::uint8_t kKeptFunction = 8;  ///< only the arguments: the function is kept
 
 /// The fixed part in front of every body. `request` numbers calls from 1, and pings, for
 /// themselves, from 1; 0 where a frame belongs to none. `shunned_cpu` is for calls alone: the

@@ -55,12 +55,12 @@ void Node::set_stream(Descriptor connection, Protocol protocol) {
   }
 }
 
-void Node::post(std::shared_ptr<const Buffer> body, bool wants_reply) {
+void Node::post(std::shared_ptr<const Buffer> body, bool wants_reply, std::uint8_t flags) {
   if (wants_reply && calls_.empty()) session_->begin_work();
   trim_log_now_and_then();
   Message message{std::nullopt, std::move(body)};
   if (protocol_ == Protocol::framed) {
-    const std::uint8_t flags = session_->may_spin() ? kMaySpin : 0;
+    if (session_->may_spin()) flags |= kMaySpin;
     message.header = FrameHeader{FrameKind::call, flags, last_request_ + 1, 0, shunned_cpu()};
   }
   stream_->post(std::move(message));
@@ -259,24 +259,23 @@ void Node::update_beacon() {
     beacon_->set_raised(loss_ || !put_aside_.empty() || (stream_ && stream_->has_next()));
 }
 
-void Node::wait(TimePoint slice_end) {
-  if (read_available()) return;
+bool Node::wait(TimePoint slice_end) {
+  if (read_available()) return true;
   const TimePoint start = Clock::now();
   spin_.set_allowed(session_->may_spin());
-  if (spin(spin_, start, [this] { return read_available(); })) return;
+  if (spin(spin_, start, [this] { return read_available(); })) return true;
   std::array<pollfd, 2> watched{
       {{stream_->descriptor(), events(), 0}, {process_.exit_descriptor(), POLLIN, 0}}};
   if (poll_until(watched, slice_end) == 0) {
     trim_log_now_and_then();
-    if (process_.exit_descriptor() < 0) look_after();
-    return;
+    return process_.exit_descriptor() < 0 && look_after();
   }
   if (watched[0].revents & POLLOUT) send(Clock::now());
   if (read_available()) {
     spin_.answered(Clock::now() - start);
-  } else if (watched[1].revents != 0) {
-    look_after();
+    return true;
   }
+  return watched[1].revents != 0 && look_after();
 }
 
 void Node::give_up_last_call() {

@@ -76,9 +76,9 @@ class Node {
   void set_stream(Descriptor connection, Protocol protocol);
   bool has_stream() const { return stream_.has_value(); }
 
-  /// Queues a call. Where `wants_reply` is false the worker will send nothing back
-  /// (base R ignores messages of unknown type).
-  void post(std::shared_ptr<const Buffer> body, bool wants_reply);
+  /// Queues a call; a framed worker gets `flags` with it. Where `wants_reply` is false the worker
+  /// will send nothing back (base R ignores messages of unknown type).
+  void post(std::shared_ptr<const Buffer> body, bool wants_reply, std::uint8_t flags = 0);
 
   /// Sends what is queued until `slice_end`, reading what comes in meanwhile so that two
   /// full streams cannot block each other. Returns true when all is sent or the
@@ -97,8 +97,8 @@ class Node {
   void release_reply();
 
   /// Waits until something has been read, the worker is lost, a signal has arrived or
-  /// `slice_end` has come.
-  void wait(TimePoint slice_end);
+  /// `slice_end` has come. Returns true after one of the first two.
+  bool wait(TimePoint slice_end);
 
   /// Reads what is there without waiting. Returns true where it read something or the
   /// worker is lost.
@@ -149,7 +149,8 @@ class Node {
   /// For a poll over many nodes: the stream's descriptor (-1: none) with the events to
   /// wait for, and the process's.
   int stream_descriptor() const { return stream_ ? stream_->descriptor() : -1; }
-  short events() const { return stream_ && stream_->has_output() ? POLLIN | POLLOUT : POLLIN; }
+  short events() const { return has_output() ? POLLIN | POLLOUT : POLLIN; }
+  bool has_output() const { return stream_ && stream_->has_output(); }
   int exit_descriptor() const { return process_.exit_descriptor(); }
 
   /// For a poll by those who know of nothing but descriptors: readable while a reply has

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "launch/departure.h"
+#include "net/spin_budget.h"
 
 namespace nodelay {
 
@@ -38,6 +39,12 @@ class Session {
   /// calls, and there is another CPU for that.
   bool has_cpu_to_itself() const { return std::max(last_peak_, peak_) <= 1 && usable_cpus_ > 1; }
 
+  /// Whether a CPU is left for the main process while the workers are at work.
+  bool has_spare_cpu() const { return std::max(last_peak_, peak_) < usable_cpus_; }
+
+  /// What has been learned about waits for several workers at once.
+  SpinBudget& spin_budget() { return spin_budget_; }
+
   /// A node that uses this session begins, or ends, to exist.
   void enter(Node& node) { nodes_.insert(&node); }
   void leave(Node& node) { nodes_.erase(&node); }
@@ -60,6 +67,7 @@ class Session {
   int peak_ = 0;         // most of them at a time since none was
   int last_peak_ = 0;    // the same of the time before
   int usable_cpus_;
+  SpinBudget spin_budget_;
   std::set<Node*> nodes_;
   std::list<Departure> departures_;
 };

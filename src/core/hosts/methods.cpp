@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "hosts/affinity.h"
 #include "hosts/cgroups.h"
 #include "hosts/lsf.h"
 #include "hosts/package_checks.h"
@@ -10,7 +11,6 @@
 #include "hosts/pjm.h"
 #include "hosts/sge.h"
 #include "hosts/slurm.h"
-#include "hosts/affinity.h"
 #include "hosts/usable_cpus.h"
 
 namespace nodelay {

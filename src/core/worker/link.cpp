@@ -26,7 +26,7 @@ std::optional<Link::Call> Link::take_call() {
   if (!waiting_.empty()) {
     Waiting& front = waiting_.front();
     current_body_ = std::move(front.body);
-    const Call call{front.request, front.is_cancelled, 0, current_body_.bytes()};
+    const Call call{front.request, front.is_cancelled, front.flags, 0, current_body_.bytes()};
     waiting_.pop_front();
     return call;
   }
@@ -68,7 +68,7 @@ void Link::sort_input() {
   while (const auto message = next_message()) {
     const auto call = sort(*message);
     if (!call) continue;
-    waiting_.push_back({call->request, false, {}});
+    waiting_.push_back({call->request, false, call->flags, {}});
     waiting_.back().body.append(call->body.data(), call->body.size());
   }
 }
@@ -88,7 +88,8 @@ std::optional<Link::Call> Link::sort(Bytes message) {
   switch (header->kind) {
     case FrameKind::call:
       spin_.set_allowed((header->flags & kMaySpin) != 0);
-      return Call{header->request, false, static_cast<int>(header->shunned_cpu), body};
+      return Call{header->request, false, header->flags, static_cast<int>(header->shunned_cpu),
+                  body};
     case FrameKind::cancel:
       cancel(header->request);
       return std::nullopt;

@@ -22,6 +22,7 @@ class Link {
   struct Call {
     std::uint64_t request = 0;
     bool is_cancelled = false;  ///< its result is not wanted any more: do not begin
+    std::uint8_t flags = 0;     ///< of its frame
     int shunned_cpu = 0;        ///< see FrameHeader
     Bytes body;                 ///< valid until the next call on this link
   };
@@ -74,6 +75,7 @@ class Link {
   struct Waiting {
     std::uint64_t request;
     bool is_cancelled;
+    std::uint8_t flags;
     Buffer body;
   };
 

@@ -19,7 +19,7 @@ class SharedCpu {
   // A move costs about as much as 15 calls on a shared CPU lose. A few calls in a row, as
   // interactive work makes them, are over before it pays.
   static constexpr int kLeastPatience = 8;
-  static constexpr int kMostPatience = 1024;
+  static constexpr int kMostPatience = 128;
   static constexpr int kPaid = 16;  // calls apart after which a move was worth its price
 
   int num_shared_ = 0;             // quick calls in a row that met the main process

@@ -52,7 +52,7 @@ TEST(SharedCpu, MovesThatDidNotPayAreMadeLessAndLessOften) {
   meet_apart(shared, 15);
   EXPECT_EQ(calls_until_leaving(shared), 32);
   for (int i = 0; i < 10; ++i) calls_until_leaving(shared);
-  EXPECT_EQ(calls_until_leaving(shared), 1024) << "never more than this";
+  EXPECT_EQ(calls_until_leaving(shared), 128) << "never more than this";
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Ctrl-C in the main process: the first worker sends it in the middle of its own call.
+# Ctrl-C in the main process: the first worker sends it in the middle of its own call. Run by
+# test-cluster.R with the functions of package parallel, by test-clusterCall.R with nodelay's.
 
 interrupts <- task(function(i, main, first, seconds = 10, delay = 0) {
   if (Sys.getpid() == first) {
