@@ -9,12 +9,13 @@
 #'     \item{`r_version`, `platform`, `pwd`}{The worker's R version, platform and working directory
 #'       at its start, strings; `NA` where it was made with `validate = FALSE`.}
 #'     \item{`pid`}{Process id, an integer.}
-#'     \item{`connection_index`}{Number of the node's R connection, an integer; `NA`, since nodelay
-#'       uses none.}
+#'     \item{`connection_index`}{Number of the node's R connection, an integer; `NA` where there is
+#'       none, since it is made when `node$con` is asked for.}
 #'     \item{`connection`}{What connects the two, a string: `"socket pair"` or the TCP port, and
-#'       `"ERROR: "` with the reason where the worker is lost or stopped.}
+#'       `"ERROR: "` with the reason where the worker is lost or stopped, or `node$con` was closed.}
 #'   }
-#'   `print()`: its argument, invisibly. Nodes that are lost or stopped are named as broken.
+#'   `print()`: its argument, invisibly. Nodes that are lost or stopped, or whose `node$con` was
+#'   closed, are named as broken. Closing `node$con` breaks nothing else: the node works on.
 #'
 #' @examples
 #' cl <- makeClusterPSOCK(2)
@@ -37,6 +38,7 @@ started_nodes <- function(cl) Filter(Negate(is.null), unclass(cl))
 #' @export
 summary.nodelay_node <- function(object, ...) {
   session_info <- unclass(object)$session_info
+  connection <- node_connection(object)
   text_or_na <- function(text) if (is.null(text)) NA_character_ else text
   data.frame(
     host = as.character(unclass(object)$host),
@@ -44,8 +46,8 @@ summary.nodelay_node <- function(object, ...) {
     platform = text_or_na(session_info$r$platform),
     pwd = text_or_na(session_info$pwd),
     pid = attr(object, "pid"),
-    connection_index = NA_integer_,
-    connection = node_connection(object)
+    connection_index = connection$index,
+    connection = connection$text
   )
 }
 
@@ -76,18 +78,24 @@ print.nodelay_cluster <- function(x, ...) {
   invisible(x)
 }
 
-# What the stream to the worker is, or "ERROR: " and what became of it.
+# `index`: the number of R's connection to the node, NA where there is none; `text`: what the stream
+# to the worker is, or "ERROR: " and what became of it.
 node_connection <- function(node) {
-  broken <- tryCatch(
-    {
-      state <- node_state(node_handle(node))
-      if (state$state == "lost") sub("\n.*", "", state$text) else if (state$state != "running") state$state
-    },
-    nodelay_error_stopped = function(e) "made in another R session"
-  )
-  if (!is.null(broken)) return(paste("ERROR:", broken))
+  state <- tryCatch(node_state(node_handle(node)), nodelay_error_stopped = function(e) list(state = "made in another R session"))
+  con <- state$connection
+  is_valid <- !is.null(con) && isConnectionValid(con)
+  broken <- if (state$state == "lost") {
+    sub("\n.*", "", state$text)
+  } else if (state$state != "running") {
+    state$state
+  } else if (!is.null(con) && !is_valid) {
+    "invalid connection, node$con was closed"
+  }
   port <- attr(node, "port")
-  if (port > 0L) sprintf("TCP port %d", port) else "socket pair"
+  list(
+    index = if (is_valid) as.integer(con) else NA_integer_,
+    text = if (!is.null(broken)) paste("ERROR:", broken) else if (port > 0L) sprintf("TCP port %d", port) else "socket pair"
+  )
 }
 
 is_broken <- function(connection) startsWith(connection, "ERROR: ")
