@@ -230,7 +230,7 @@ ensure_set_up <- function(plans, started) {
   nodes_stop(lapply(started, `[[`, "handle"), done_message)
   plan <- plans[[failed[1L]]]
   signal_error("start_failed", paste0(
-    "Worker ", plan$rank, " on ", plan$host, " could not be set up: ", started[[failed[1L]]]$reply$value
+    "Cluster setup failed. Worker ", plan$rank, " on ", plan$host, " could not be set up: ", started[[failed[1L]]]$reply$value
   ), list(node = plan$rank, pid = started[[failed[1L]]]$pid, host = plan$host))
 }
 
