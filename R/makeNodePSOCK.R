@@ -242,6 +242,7 @@ launch_nodes <- function(plans, port, verbose) {
     for (plan in plans) show_command(plan, ports[[1L]])
     return(vector("list", length(plans)))
   }
+  ensure_programs(plans)
   hosts <- vapply(plans, `[[`, "", "host")
   say("Starting %d worker(s) on %s ...", length(plans), paste(sQuote(unique(hosts), FALSE), collapse = ", "))
   patience <- max(vapply(plans, `[[`, 0, "connectTimeout"))

@@ -189,6 +189,28 @@ test_that("rshcmd may be a program, several words, or a function of all options"
   expect_silent(remote_shell("n1", rshcmd = "no-such"))
 })
 
+test_that("a program that is not there is refused when it is needed, and not when a worker is planned", {
+  for (missing in c("rsh-of-no-machine", "/no/such")) {
+    plan <- makeNodePSOCK("n1", rshcmd = missing, action = "options")
+    expect_s3_class(plan, "makeNodePSOCKOptions")
+    before <- child_pids()
+    expect_argument_error(makeNodePSOCK(plan), sprintf("no program '%s'", missing))
+    expect_argument_error(makeClusterPSOCK(c("localhost", "n1"), rshcmd = missing), sprintf("no program '%s'", missing))
+    expect_identical(child_pids(), before)
+  }
+  expect_argument_error(makeNodePSOCK("n1", rshcmd = c("", "x"), action = "options"), "no program ''")
+})
+
+test_that("a function as rshcmd takes 'rshopts' and 'worker' by their names", {
+  plan <- function(rshcmd, ...) makeNodePSOCK(rshcmd = rshcmd, action = "options", ...)
+  for (bad in list(function() 1, function(rshopts) 1, function(a, worker) 1, function(rshopts, b) 1)) {
+    for (worker in c("localhost", "n1")) expect_argument_error(plan(bad, worker = worker), "'rshopts' and 'worker'")
+  }
+  for (good in list(function(worker, rshopts) 1, function(...) 1, function(more = 1, worker, rshopts) 1)) {
+    expect_s3_class(plan(good), "makeNodePSOCKOptions")
+  }
+})
+
 test_that("without an ssh client there is an error, or a warning where it is only shown", {
   withr::local_envvar(PATH = withr::local_tempdir())
   expect_argument_error(makeClusterPSOCK("n1"), "Failed to locate a default SSH client \\(checked: 'ssh'\\)")
