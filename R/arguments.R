@@ -25,6 +25,11 @@ as_number <- function(value, name, range, is_in_range) {
   stop_argument("Argument '", name, "' must be a number ", range, ", not ", shown(value), ".")
 }
 
+as_option <- function(value, name, range, is_in_range) {
+  if (is.numeric(value) && length(value) == 1L && !is.na(value) && is_in_range(value)) return(value)
+  stop_argument("Option '", name, "' must be a number ", range, ", not ", shown(value), ".")
+}
+
 as_choice <- function(value, name, choices) {
   if (identical(value, choices)) return(choices[1L])
   if (is.character(value) && length(value) == 1L && value %in% choices) return(value)
