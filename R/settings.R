@@ -37,6 +37,7 @@ environment_settings <- c(
   makeNodePSOCK.useXDR = "logical",
   makeNodePSOCK.validate = "logical",
   maxWorkers.localhost = "numeric ,",
+  maxWorkers.localhost.ignore = "character ,",
   supportsMulticore.disableOn = "character ,",
   supportsMulticore.unstable = "character"
 )
