@@ -69,5 +69,5 @@ join_clusters <- function(parts) {
   if (length(duplicates) > 0L) {
     warning("The combined cluster has duplicated nodes, the same workers as before: ", paste0("#", duplicates, collapse = ", "), call. = FALSE)
   }
-  structure(nodes, class = Reduce(intersect, lapply(clusters, class)))
+  structure(nodes, class = class_of_joined(nodes, Reduce(intersect, lapply(clusters, class))))
 }
