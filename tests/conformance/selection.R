@@ -24,28 +24,72 @@ left_out <- c(
   "utils,pid" = "tests internal pid_exists()"
 )
 
-# Parts of the selected files that test internal functions: from the line that contains
-# `from` up to the one that contains `until`.
+# Parts of the selected files that are left out: from the line that contains `from` up to the one
+# that contains `until`.
 cuts <- list(
   makeClusterPSOCK = list(
-    c(from = "is_fqdn <- parallelly:::is_fqdn", until = "useXDR <- "),
-    c(from = "internal utility functions", until = "message(\"- makeClusterPSOCK()\")")
+    c(
+      from = "is_fqdn <- parallelly:::is_fqdn", until = "useXDR <- ",
+      why = "names internal functions"
+    ),
+    c(
+      from = "internal utility functions", until = "message(\"- makeClusterPSOCK()\")",
+      why = "tests internal functions"
+    ),
+    c(
+      from = "## More workers than connections available", until = "## Don't test on CRAN",
+      why = "wants an error for more workers than R has connections: nodelay's workers take none"
+    )
+  ),
+  isNodeAlive = list(
+    c(
+      from = "## Test isNodeAlive() for RichSOCKnode with missing PID", until = "## Test isNodeAlive() for RichSOCKnode with timeout",
+      why = "edits what session_info says of the process: nodelay asks the process that it started"
+    ),
+    c(
+      from = "## Test isNodeAlive() for RichSOCKnode with invalid PID", until = "message(\"*** isNodeAlive() ... DONE\")",
+      why = "edits what session_info and the attribute options say of process and machine: the same"
+    )
   ),
   freePort = list(
-    c(from = "*** initialize_internet() ...", until = "*** freePort() ...")
+    c(
+      from = "*** initialize_internet() ...", until = "*** freePort() ...",
+      why = "tests an internal function"
+    )
   ),
   availableCores = list(
-    c(from = "*** Internal detectCores() ...", until = "*** Slurm multi-node scenarios ..."),
-    c(from = "*** checkNumberOfLocalWorkers() ...", until = "*** logical parameter ..."),
-    c(from = "*** nproc method ...", until = "*** /proc/self/status method ...")
+    c(
+      from = "*** Internal detectCores() ...", until = "*** Slurm multi-node scenarios ...",
+      why = "tests an internal function"
+    ),
+    c(
+      from = "*** checkNumberOfLocalWorkers() ...", until = "*** logical parameter ...",
+      why = "tests internal functions"
+    ),
+    c(
+      from = "*** nproc method ...", until = "*** /proc/self/status method ...",
+      why = "tests an internal function and its cache"
+    )
   ),
   availableWorkers = list(
-    c(from = "sge_expand_node_count_pairs <- parallelly", until = "workers0 <- "),
-    c(from = "message(\"*** read_pbs_nodefile() ...\")", until = "*** Slurm odds'n'ends ..."),
-    c(from = "w <- parallelly:::availableWorkersSlurm()", until = "*** Slurm odds'n'ends ... DONE")
+    c(
+      from = "sge_expand_node_count_pairs <- parallelly", until = "workers0 <- ",
+      why = "names internal functions"
+    ),
+    c(
+      from = "message(\"*** read_pbs_nodefile() ...\")", until = "*** Slurm odds'n'ends ...",
+      why = "tests internal readers of schedulers' files and variables"
+    ),
+    c(
+      from = "w <- parallelly:::availableWorkersSlurm()", until = "*** Slurm odds'n'ends ... DONE",
+      why = "tests an internal function"
+    )
   ),
   supportsMulticore = list(
-    c(from = "## Test supportsMulticoreAndRStudio()", until = "*** supportsMulticore() ... DONE")
+    c(
+      from = "## Test supportsMulticoreAndRStudio()", until = "*** supportsMulticore() ... DONE",
+      why = "tests an internal function"
+    )
   )
 )
 
