@@ -81,7 +81,8 @@
 #' @param transport What connects the two, a string: `"local"` a socket pair, which opens no port,
 #'   `"tcp"` a TCP connection; `"auto"`: local for local native workers, else TCP.
 #' @param validate Logical: ask the worker for its R version, platform and libraries
-#'   (element `session_info` of the node)? Costs no extra round trip.
+#'   (element `session_info` of the node)? Costs no extra round trip. With option
+#'   `parallelly.makeNodePSOCK.sessionInfo.pkgs` set to `TRUE` also for the packages in its libraries.
 #' @param verbose Logical: tell what is being done?
 #'
 #' @details
@@ -179,7 +180,8 @@ node_plan <- function(worker, master, timeout, rscript, homogeneous, rscript_arg
       as_r_options(rscript_options),
       if (!is.null(command$socketOptions)) list(socketOptions = command$socketOptions)
     ),
-    startup = as_startup_code(rscript_startup), validate = validate
+    startup = as_startup_code(rscript_startup), validate = validate,
+    pkgs = isTRUE(setting("makeNodePSOCK.sessionInfo.pkgs", FALSE))
   )
   structure(list(
     host = as.character(host), localhost = is_local, rank = rank, master = master,
