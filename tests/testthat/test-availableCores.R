@@ -53,6 +53,13 @@ test_that("max, fraction and omit keep all values and all names", {
   expect_identical(both(fraction = 0.7, omit = 1, max = 3), c(system = 3L, PBS = 1L))
 })
 
+test_that("variables of OpenMP do not limit the machine, and a system said to be smaller than it is brings no warning", {
+  of_machine <- function(...) with_settings(availableCores(methods = "nproc"), variables = c(...))
+  expect_identical(of_machine(OMP_NUM_THREADS = "1", OMP_THREAD_LIMIT = "1"), of_machine(OMP_NUM_THREADS = "", OMP_THREAD_LIMIT = ""))
+  expect_silent(found <- cores(which = "all", options = list(parallelly.availableCores.system = 1L)))
+  expect_identical(found[["system"]], 1L)
+})
+
 test_that("the limits are taken from options", {
   limited <- function(...) cores(methods = "system", options = c(system_8, list(...)))
   expect_identical(limited(parallelly.availableCores.max = 3), c(system = 3L))

@@ -70,6 +70,19 @@ test_that("rscript is quoted word by word, or raw where it is AsIs", {
   for (rscript in list(character(), NA_character_, "", 1)) expect_argument_error(makeClusterPSOCK(1, rscript = rscript), "'rscript'")
 })
 
+test_that("a program whose path has blanks, and one of the search path, start workers", {
+  folder <- file.path(withr::local_tempdir(), "it's my folder")
+  dir.create(folder)
+  file.symlink(rscript_path(), file.path(folder, "my_r"))
+  file.symlink(rscript_path(), file.path(folder, "Rscript"))
+  withr::local_path(folder)
+  for (rscript in c(file.path(folder, "Rscript"), file.path(folder, "my_r"), "my_r")) {
+    cl <- local_cluster(1, rscript = rscript)
+    expect_identical(clusterCall(cl, identity, 1), list(1))
+  }
+  expect_identical(remote_command("n1.org", rscript = "my_r") |> sub(pattern = ".*('.*my_r').*", replacement = "\\1"), "'my_r'") # not looked for here
+})
+
 test_that("homogeneous says whether R is at the same place", {
   program <- function(...) sub(" .*", "", sub("NODELAY_TOKEN=<secret> ", "", remote_command(...)))
   expect_identical(program("n1"), own)
@@ -144,6 +157,7 @@ test_that("renice lowers the priority whatever the program is", {
   }
   for (renice in list(NA, 0, -5, FALSE)) expect_no_match(local_command(renice = renice), "nice")
   expect_match(local_command(renice = TRUE), "nice -n 1 ")
+  expect_identical(clusterCall(local_cluster(1, renice = 19), priority)[[1]], 19L)
   expect_argument_error(local_command(renice = "a"), "'renice'")
 })
 

@@ -124,6 +124,14 @@ test_that("a port that is taken is passed over, or is an error that names it", {
   }
 })
 
+test_that("nobody listens on the port when the workers are there", {
+  for (way in ways[c("tcp", "base")]) {
+    cl <- do.call(local_cluster, c(list(2, port = free_port()), way))
+    listener <- serverSocket(attr(cl[[1]], "port"))
+    close(listener)
+  }
+})
+
 # A process that connects to `port` as soon as somebody listens, again and again, and says
 # `greeting` each time.
 start_stranger <- function(port, greeting, log, frame = parent.frame()) {
