@@ -10,6 +10,8 @@ class_of_joined <- function(nodes, shared) {
   c(if (is_mixed) "nodelay_mixed_cluster", shared)
 }
 
+mixed_cluster_class <- c("nodelay_mixed_cluster", "SOCKcluster", "cluster")
+
 #' @exportS3Method parallel::recvOneData
 #' @exportS3Method snow::recvOneData
 recvOneData.nodelay_mixed_cluster <- function(cl) {

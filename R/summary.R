@@ -31,23 +31,43 @@ NULL
 #' @export
 summary.nodelay_cluster <- function(object, ...) do.call(rbind, lapply(started_nodes(object), summary.nodelay_node))
 
+#' @export
+summary.nodelay_mixed_cluster <- function(object, ...) {
+  do.call(rbind, lapply(started_nodes(object), function(node) {
+    if (inherits(node, "nodelay_node")) summary.nodelay_node(node) else summary_of_other(node)
+  }))
+}
+
 # All but those that were only shown, with dryrun = TRUE.
 started_nodes <- function(cl) Filter(Negate(is.null), unclass(cl))
 
 #' @rdname summary.nodelay_cluster
 #' @export
 summary.nodelay_node <- function(object, ...) {
-  session_info <- unclass(object)$session_info
   connection <- node_connection(object)
+  summary_row(unclass(object), attr(object, "pid"), connection$index, connection$text)
+}
+
+# Of a node of package parallel or parallelly.
+summary_of_other <- function(node) {
+  node <- unclass(node)
+  pid <- node$session_info$process$pid
+  is_valid <- isConnectionValid(node$con)
+  summary_row(
+    node, if (is.null(pid)) NA_integer_ else pid, as.integer(node$con),
+    if (is_valid) summary(node$con)$description else "ERROR: invalid connection"
+  )
+}
+
+# `node`: a list.
+summary_row <- function(node, pid, connection_index, connection) {
   text_or_na <- function(text) if (is.null(text)) NA_character_ else text
   data.frame(
-    host = as.character(unclass(object)$host),
-    r_version = text_or_na(session_info$r$version.string),
-    platform = text_or_na(session_info$r$platform),
-    pwd = text_or_na(session_info$pwd),
-    pid = attr(object, "pid"),
-    connection_index = connection$index,
-    connection = connection$text
+    host = as.character(node$host),
+    r_version = text_or_na(node$session_info$r$version.string),
+    platform = text_or_na(node$session_info$r$platform),
+    pwd = text_or_na(node$session_info$pwd),
+    pid = pid, connection_index = connection_index, connection = connection
   )
 }
 
@@ -65,12 +85,16 @@ print.nodelay_node <- function(x, ...) {
 
 #' @rdname summary.nodelay_cluster
 #' @export
-print.nodelay_cluster <- function(x, ...) {
+print.nodelay_cluster <- function(x, ...) print_cluster(x, summary.nodelay_cluster(x))
+
+#' @export
+print.nodelay_mixed_cluster <- function(x, ...) print_cluster(x, summary.nodelay_mixed_cluster(x))
+
+print_cluster <- function(x, about) {
   if (length(started_nodes(x)) == 0L) {
     cat("Socket cluster with no nodes\n")
     return(invisible(x))
   }
-  about <- summary.nodelay_cluster(x)
   cat("Socket cluster with ", described_places(about), described_breakage(about$connection),
     if (!is.null(attr(x, "gcMe"))) ". This cluster is registered to be automatically stopped by the garbage collector",
     "\n", sep = ""

@@ -54,6 +54,18 @@ test_that("a cluster of package parallel and one of nodelay make one that does w
   expect_s3_class(c(plain, plain), c("SOCKcluster", "cluster"), exact = TRUE) |> expect_warning("duplicated")
 })
 
+test_that("a cluster of parallelly and one of nodelay make one that balances load and can be printed", {
+  skip_if_not_installed("parallelly")
+  rich <- local_cluster(1)
+  other <- parallelly::makeClusterPSOCK(1)
+  withr::defer(stopCluster(other))
+  for (cl in list(c(rich, other), c(other, rich))) {
+    expect_identical(clusterApplyLB(cl, 1:6, task(function(i) i)), as.list(1:6))
+    expect_identical(isNodeAlive(cl), c(TRUE, TRUE))
+    expect_match(capture.output(print(cl)), "^Socket cluster with 2 nodes on host 'localhost'")
+  }
+})
+
 test_that("a lost worker of nodelay's ends the balancing of load over two kinds of nodes with its fate", {
   rich <- local_cluster(1)
   plain <- parallel_cluster(1)

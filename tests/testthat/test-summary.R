@@ -79,6 +79,22 @@ test_that("a node's R connection is numbered once it is there, and named as brok
   })
 })
 
+test_that("a cluster of two kinds tells of all its nodes", {
+  rich <- local_cluster(1)
+  plain <- makePSOCKcluster(1)
+  cl <- c(plain, rich)
+  about <- summary(cl)
+  expect_named(about, names(summary(rich)))
+  expect_identical(about$host, rep("localhost", 2))
+  expect_identical(about$pid, c(NA, pids_of(rich)))
+  expect_identical(about$connection_index, c(as.integer(plain[[1]]$con), NA))
+  expect_identical(printed(cl), sprintf(
+    "Socket cluster with 2 nodes where 1 node is on host 'localhost' (R version and platform not queried), 1 node is on host 'localhost' %s", r_here()
+  ))
+  stopCluster(plain)
+  expect_match(printed(cl), "1 node (#1) has a broken connection (ERROR: invalid connection)", fixed = TRUE)
+})
+
 test_that("a cluster from another session can be printed", {
   cl <- local_cluster(1)
   expect_match(printed(unserialize(serialize(cl, NULL))), "ERROR: made in another R session")
