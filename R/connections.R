@@ -56,6 +56,7 @@ isConnectionValid <- function(con) {
 }
 
 #' @rdname connectionId
+#' @method all.equal connection
 #' @export
 all.equal.connection <- function(target, current, ...) {
   if (identical(target, current)) TRUE else "Connections differ"

@@ -17,6 +17,8 @@ test_that("an open connection has an identifier of its own", {
   expect_true(all.equal(first, first))
   expect_identical(all.equal(first, second), "Connections differ")
   expect_identical(all.equal(first, 1), "Connections differ")
+  # As called by others.
+  expect_identical(eval(quote(all.equal(first, second)), list(first = first, second = second), globalenv()), "Connections differ")
 })
 
 test_that("a closed connection is not valid, whether or not its number is in use again", {
