@@ -28,8 +28,6 @@
 #'   adds; without one, they come last. A call of `parallel:::.workRSOCK()` among them takes
 #'   the place of nodelay's last expression; such a worker knows no token, so whoever connects
 #'   to the port first is taken for it.
-#' @param rscript_call R code for the last expression of the worker, a string, such as
-#'   `"parallel:::.workRSOCK()"`. As above for the token. `NULL`: nodelay's.
 #' @param rscript_options Named list of R options to set on the worker, with any values.
 #' @param rscript_startup R code to run on the worker once it is up: an expression
 #'   as from [quote()], a character vector of lines, or a list of these. It runs in the
@@ -40,6 +38,8 @@
 #'   such variable. Local workers have them from the start of R on.
 #' @param rscript_libs Character vector of library paths of the worker; `"*"` stands for
 #'   those that it has by itself. `NULL`: no change.
+#' @param rscript_call R code for the last expression of the worker, a string, such as
+#'   `"parallel:::.workRSOCK()"`. Such a worker knows no token, see `rscript_args`. `NULL`: nodelay's.
 #' @param rscript_sh How the command is quoted, one or two of `"auto"`, `"sh"`, `"cmd"` (Windows) and `"none"`: for the
 #'   shell that runs `Rscript`, and for the one that hands the whole command to another machine
 #'   (`"auto"`: `"sh"`, but `"none"` for srun).
@@ -115,9 +115,9 @@
 makeNodePSOCK <- function(worker = setting("localhost.hostname", "localhost"), master = NULL, port = c("auto", "random"),
                           connectTimeout = setting("makeNodePSOCK.connectTimeout", 120),
                           timeout = setting("makeNodePSOCK.timeout", 30 * 24 * 3600),
-                          rscript = NULL, homogeneous = NULL, rscript_args = NULL,
-                          rscript_call = setting("makeNodePSOCK.rscript_call", NULL), rscript_envs = NULL, rscript_libs = NULL,
-                          rscript_startup = NULL, rscript_sh = c("auto", "cmd", "sh", "none"),
+                          rscript = NULL, homogeneous = NULL, rscript_args = NULL, rscript_envs = NULL, rscript_libs = NULL,
+                          rscript_startup = NULL, rscript_call = setting("makeNodePSOCK.rscript_call", NULL),
+                          rscript_sh = c("auto", "cmd", "sh", "none"),
                           default_packages = c("datasets", "utils", "grDevices", "graphics", "stats", if (methods) "methods"),
                           methods = TRUE,
                           socketOptions = setting("makeNodePSOCK.socketOptions", "no-delay"),
