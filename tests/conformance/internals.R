@@ -23,6 +23,7 @@ availableCoresPJM <- local(function() NULL)
 availableCoresSGE <- local(function() NULL)
 availableCoresSlurm <- local(function() NULL)
 initialize_internet <- local(function() NULL)
+registerClusterTypes <- local(function() invisible()) # nodelay has done so when it was loaded
 detectCores <- local(function() unname(availableCores(methods = "system")))
 getNproc <- local(function() unname(availableCores(methods = "nproc")))
 
