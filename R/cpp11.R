@@ -36,8 +36,8 @@ node_command <- function(plan, port) {
   .Call(`_nodelay_node_command`, plan, port)
 }
 
-find_port <- function(ports, is_random) {
-  .Call(`_nodelay_find_port`, ports, is_random)
+find_port <- function(ports, is_random, is_tested) {
+  .Call(`_nodelay_find_port`, ports, is_random, is_tested)
 }
 
 core_count <- function(method) {

@@ -402,7 +402,8 @@ using namespace nodelay;
   entry([&] { handle_of(pointer).node->set_temporary_folder(TemporaryFolder(path)); });
 }
 
-// A list: state ("running", "lost" or "stopped"), pid, and text of a loss.
+// A list: state ("running", "lost" or "stopped"), pid, text of a loss, and R's connection to the
+// node, NULL where nobody has asked for it.
 [[cpp11::register]] cpp11::list node_state(SEXP pointer) {
   using namespace cpp11::literals;
   return entry([&] {
@@ -412,7 +413,8 @@ using namespace nodelay;
     const char* state = node.is_stopped() ? "stopped" : node.loss() ? "lost" : "running";
     return cpp11::writable::list(
         {"state"_nm = state, "pid"_nm = static_cast<int>(node.pid()),
-         "text"_nm = node.loss() ? describe(node, *node.loss()) : std::string()});
+         "text"_nm = node.loss() ? describe(node, *node.loss()) : std::string(),
+         "connection"_nm = handle.connection});
   });
 }
 

@@ -70,10 +70,10 @@ extern "C" SEXP _nodelay_node_command(SEXP plan, SEXP port) {
   END_CPP11
 }
 // bind_free_port.cpp
-int find_port(cpp11::integers ports, bool is_random);
-extern "C" SEXP _nodelay_find_port(SEXP ports, SEXP is_random) {
+int find_port(cpp11::integers ports, bool is_random, bool is_tested);
+extern "C" SEXP _nodelay_find_port(SEXP ports, SEXP is_random, SEXP is_tested) {
   BEGIN_CPP11
-    return cpp11::as_sexp(find_port(cpp11::as_cpp<cpp11::decay_t<cpp11::integers>>(ports), cpp11::as_cpp<cpp11::decay_t<bool>>(is_random)));
+    return cpp11::as_sexp(find_port(cpp11::as_cpp<cpp11::decay_t<cpp11::integers>>(ports), cpp11::as_cpp<cpp11::decay_t<bool>>(is_random), cpp11::as_cpp<cpp11::decay_t<bool>>(is_tested)));
   END_CPP11
 }
 // bind_hosts.cpp
@@ -236,7 +236,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_nodelay_cluster_run",            (DL_FUNC) &_nodelay_cluster_run,            5},
     {"_nodelay_cluster_run_slices",     (DL_FUNC) &_nodelay_cluster_run_slices,     4},
     {"_nodelay_core_count",             (DL_FUNC) &_nodelay_core_count,             1},
-    {"_nodelay_find_port",              (DL_FUNC) &_nodelay_find_port,              2},
+    {"_nodelay_find_port",              (DL_FUNC) &_nodelay_find_port,              3},
     {"_nodelay_handle_plan",            (DL_FUNC) &_nodelay_handle_plan,            1},
     {"_nodelay_is_own_cluster",         (DL_FUNC) &_nodelay_is_own_cluster,         1},
     {"_nodelay_job_hosts",              (DL_FUNC) &_nodelay_job_hosts,              1},

@@ -125,9 +125,9 @@ void Startup::launch(std::size_t i) {
   try {
     nodes_[i]->set_process(Process::spawn(spawn), std::move(log));
   } catch (const Error& error) {
-    throw Error(ErrorKind::start_failed, "Worker " + std::to_string(plan.rank) +
-                                             " could not be started: " + error.what() +
-                                             ". Command: " + identity.command);
+    throw Error(ErrorKind::start_failed,
+                "Cluster setup failed. Worker " + std::to_string(plan.rank) +
+                    " could not be started: " + error.what() + ". Command: " + identity.command);
   }
   if (pair.first) connect(i, std::move(pair.first), Protocol::framed);
 }
