@@ -40,8 +40,9 @@ measures <- list(
       }
     },
     floor = function() call_bytes(eval, list(quote(big_vector), envir = .GlobalEnv), big_vector)),
-  list_to_one = c(list(short = "list to one", label = "100,000 integers in a list to 1", unit = "ms"),
-                  to_one(big_list)))
+  list_to_one = c(
+    list(short = "list to one", label = "list of 100,000 integers to 1", unit = "ms"),
+    to_one(big_list)))
 
 # -- To 8 workers ------------------------------------------------------------------------------
 

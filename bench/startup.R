@@ -4,8 +4,7 @@
 # Loading the contestant's package counts to the first; stopping does not count.
 
 num_workers <- 8
-rows <- contestants[c("parallel", "parallelly", "parallelly_no_delay", "mirai_cluster", "mirai",
-                      "nodelay")]
+rows <- contestants[c("parallel", "parallelly_no_delay", "mirai_cluster", "mirai", "nodelay")]
 
 # All workers' process ids: each answers one call.
 ask_all <- function(row, handle) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Who is measured. A contestant's start(n) makes something with n local workers and stop() ends it.
-# Its `api` says how calls are made: the package whose cluster functions are called, or "mirai" where
-# there is no cluster but a profile of mirai's daemons.
+# Its `api` says how calls are made: the package whose cluster functions are called; "mirai" where
+# there is no cluster but a profile of mirai's daemons; "floor".
 
 # R reads the option when a socket opens: this reaches the main session's end of each connection.
 with_no_delay <- function(code) {
@@ -119,8 +119,9 @@ choose_call <- function(row, measure, handle) {
 }
 
 # Makes a cell of each row that was started and each measure. A measure tells how a call is made:
-# `needs`, names of cluster functions; `cluster(cl, functions)` and `mirai(profile)` return a function
-# that makes the call; `floor()` the sizes of its messages. make_cell(row, measure, call) makes a cell.
+# `needs`, names of cluster functions; `cluster(cl, functions)` and `mirai(profile)` return a
+# function that makes the call, `floor()` the sizes of its messages. make_cell(row, measure, call)
+# makes a cell.
 make_cells <- function(rows, measures, started, make_cell) {
   outcomes <- Map(function(name, measure_name) {
     row <- rows[[name]]

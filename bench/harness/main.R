@@ -35,8 +35,9 @@ run_session <- function(args, through = character()) {
 
 main <- function(args) {
   if (length(args) > 0L) return(invisible(benchmark$session(args)))
+  load_before <- load_average()
   outcome <- benchmark$measure()
-  report(benchmark_name, benchmark, outcome)
+  report(benchmark_name, benchmark, outcome, load_before)
 }
 
 benchmark_name <- commandArgs(TRUE)[1]

@@ -32,10 +32,11 @@ scale_limits <- function(values, scale) {
 }
 
 scale_ticks <- function(limits, scale) {
-  if (!scale$is_log) return(pretty(limits, 4))
-  decades <- 10^(floor(log10(limits[1])):ceiling(log10(limits[2])))
-  ticks <- decades
-  if (diff(log10(limits)) < 1.6) ticks <- sort(c(decades, 2 * decades, 5 * decades))
+  num_decades <- if (scale$is_log) diff(log10(limits)) else 0
+  ticks <- if (num_decades < 0.8) pretty(limits, 4) else {
+    decades <- 10^(floor(log10(limits[1])):ceiling(log10(limits[2])))
+    if (num_decades < 1.6) sort(c(decades, 2 * decades, 5 * decades)) else decades
+  }
   ticks[ticks >= limits[1] & ticks <= limits[2]]
 }
 

@@ -134,7 +134,7 @@ write_numbers <- function(path, ...) {
   cat("numbers: ", path, "\n", sep = "")
 }
 
-report <- function(name, benchmark, outcome) {
+report <- function(name, benchmark, outcome, load_before) {
   results <- file.path(bench_folder, "results")
   dir.create(results, showWarnings = FALSE)
   if (is.null(outcome$values)) stop("nothing could be measured", call. = FALSE)
@@ -147,7 +147,7 @@ report <- function(name, benchmark, outcome) {
 
   print_table(benchmark, summary, absences)
   print_targets(benchmark, judged)
-  cat("\n", machine, "; load average ", load_average(), "; ", versions, "\n", sep = "")
+  cat("\n", machine, "; load average before ", load_before, "; ", versions, "\n", sep = "")
 
   picture <- file.path(results, paste0(name, ".png"))
   draw_picture(benchmark, outcome$values, picture, paste(machine, versions, sep = "; "))
@@ -155,6 +155,6 @@ report <- function(name, benchmark, outcome) {
   write_numbers(
     file.path(results, paste0(name, ".json")), benchmark = name, commit = describe_commit(),
     measured_at = format(Sys.time(), "%Y-%m-%dT%H:%M:%SZ", tz = "UTC"), machine = machine,
-    load_average = load_average(), versions = versions, reference = benchmark$reference,
+    load_before = load_before, versions = versions, reference = benchmark$reference,
     medians = summary, targets = judged, absences = absences)
 }
