@@ -57,7 +57,6 @@ offer_mirai <- function() {
   if ("@CRAN@" %in% getOption("repos")) {
     utils::chooseCRANmirror(graphics = FALSE, ind = 1, local.only = TRUE)
   }
-  log <- file.path(library_folder, "install.log")
   try(suppressWarnings(utils::install.packages(
     "mirai", lib = library_folder, quiet = TRUE, keep_outputs = library_folder)), silent = TRUE)
   if (!is_installed("mirai")) cat("that failed; remove build/peers to try again\n")
