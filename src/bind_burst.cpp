@@ -45,18 +45,18 @@ SEXP plain_call(SEXP function, SEXP arguments) {
 
 }  // namespace
 
-std::shared_ptr<const Buffer> CallBody::whole(const NodeHandle& handle) {
-  const bool is_framed = handle.node->protocol() == Protocol::framed;
-  const bool is_native = handle.encoding == Encoding::native;
-  auto& body = bodies_[is_framed ? 1 : 0][is_native ? 1 : 0];
-  if (!body) {
+Payload CallBody::whole(const NodeHandle& handle) {
+  const Protocol protocol = handle.node->protocol();
+  const bool may_share = handle.node->can_share_memory();
+  Payload& payload = payloads_[{protocol, handle.encoding, may_share}];
+  if (!payload.body) {
     const cpp11::sexp message = cpp11::unwind_protect([&] {
-      return is_framed ? plain_call(function_, arguments_)
-                       : parallel_message(function_, arguments_);
+      return protocol == Protocol::framed ? plain_call(function_, arguments_)
+                                          : parallel_message(function_, arguments_);
     });
-    body = serialize(message, handle.encoding);
+    payload = make_payload(message, handle.encoding, may_share);
   }
-  return body;
+  return payload;
 }
 
 Burst::Burst(const std::vector<NodeHandle*>& handles) : last_news_(Clock::now()) {
@@ -159,12 +159,12 @@ SEXP Burst::take_value(const Member& member) {
     const SEXP message = next_value(node);
     return message == R_UnboundValue ? message : list_element(message, "value");
   }
-  while (const auto reply = node.take_reply()) {
+  while (auto reply = node.take_reply()) {
     if (!*reply->ends_call) {  // an event: nobody listens to a call of this kind
       node.release_reply();
       continue;
     }
-    const cpp11::sexp value = unserialize(reply->body);
+    const cpp11::sexp value = unserialize(reply->body, std::move(reply->memory));
     node.release_reply();
     return value;
   }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <deque>
+#include <map>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "bind_node.h"
@@ -19,17 +20,18 @@ class CallBody {
   CallBody(SEXP function, SEXP arguments) : function_(function), arguments_(arguments) {}
 
   /// For a worker with no function of its own; unwinds as R errors do.
-  std::shared_ptr<const Buffer> whole(const NodeHandle& handle);
+  Payload whole(const NodeHandle& handle);
 
   /// For a framed worker that has kept the function; unwinds as R errors do.
-  std::shared_ptr<const Buffer> arguments_only(const NodeHandle& handle) const {
-    return serialize(arguments_, handle.encoding);
+  Payload arguments_only(const NodeHandle& handle) const {
+    return make_payload(arguments_, handle.encoding, handle.node->can_share_memory());
   }
 
  private:
   SEXP function_;
   SEXP arguments_;
-  std::array<std::array<std::shared_ptr<const Buffer>, 2>, 2> bodies_;  // by protocol, encoding
+  // By protocol, encoding and whether memory may be shared.
+  std::map<std::tuple<Protocol, Encoding, bool>, Payload> payloads_;
 };
 
 /// Calls that are under way on the nodes of a cluster until all have been answered: sent

@@ -93,10 +93,10 @@ bool is_outcome(SEXP value) {
 }
 
 // The value of a reply; R_UnboundValue where it is not wanted any more.
-SEXP value_of(Node& node, const Reply& reply) {
+SEXP value_of(Node& node, Reply& reply) {
   SEXP value = R_NilValue;  // unprotected, but nothing below allocates
   try {
-    value = unserialize(reply.body);
+    value = unserialize(reply.body, std::move(reply.memory));
   } catch (...) {
     node.release_reply();
     if (!reply.ends_call) node.settle(true);
@@ -217,7 +217,7 @@ void ensure_running(const NodeHandle& handle) {
 }
 
 SEXP next_value(Node& node) {
-  while (const auto reply = node.take_reply()) {
+  while (auto reply = node.take_reply()) {
     const SEXP value = value_of(node, *reply);
     if (value != R_UnboundValue) return value;
   }
@@ -268,7 +268,7 @@ using namespace nodelay;
     const bool is_call = is_string(type, "EXEC");
     if (!is_call && node.protocol() == Protocol::framed) return;  // nobody reads it there
     if (node.num_calls() > 0 && owes_others(pointer, node)) node.give_up_calls();
-    node.post(serialize(message, handle.encoding), is_call);
+    node.post(make_payload(message, handle.encoding, node.can_share_memory()), is_call);
     send_all(node);
     handle.session->advance_departures();
   });

@@ -159,9 +159,9 @@ SEXP outcome(const Worker& worker, SEXP value, bool is_success) {
 
 bool send_outcome(Worker& worker, SEXP value, bool is_success) {
   const cpp11::sexp result = (worker.flags & kPlain) ? value : outcome(worker, value, is_success);
-  const auto body = serialize(result, Encoding::native);
+  Payload payload = make_payload(result, Encoding::native, worker.link.can_share_memory());
   worker.tag = R_NilValue;
-  return worker.link.send(FrameKind::result, std::exchange(worker.request, 0), body);
+  return worker.link.send(FrameKind::result, std::exchange(worker.request, 0), std::move(payload));
 }
 
 // The call that do.call(fun, args, quote = TRUE) would evaluate.
@@ -259,16 +259,16 @@ std::optional<Task> parallel_task(SEXP message) {
 }
 
 // False where the conversation is over.
-bool work_on(Worker& worker, const Link::Call& call, SEXP enclosure) {
+bool work_on(Worker& worker, Link::Call& call, SEXP enclosure) {
   worker.request = call.request;
   worker.flags = call.flags;
   if (call.is_cancelled) {
-    return worker.link.send(FrameKind::result, std::exchange(worker.request, 0), nullptr);
+    return worker.link.send(FrameKind::result, std::exchange(worker.request, 0), {});
   }
   const bool is_plain = (call.flags & kPlain) != 0;
   if (!is_plain) worker.begun_at = times_now();
   if (call.flags & kKeepFunction) worker.function = R_NilValue;  // also where reading fails
-  const cpp11::sexp message = unserialize(call.body);
+  const cpp11::sexp message = unserialize(call.body, std::move(call.memory));
   worker.link.release_body();
   const auto task = is_plain ? plain_task(worker, message) : parallel_task(message);
   if (!task) return false;
@@ -312,7 +312,7 @@ using namespace nodelay;
     take_pending_interrupt();  // it was for the call before
     TimePoint silent_since = Clock::now();
     for (;;) {
-      if (const auto call = worker.link.take_call()) {
+      if (auto call = worker.link.take_call()) {
         if (!work_on(worker, *call, enclosure)) return false;
         silent_since = Clock::now();
         continue;
@@ -342,7 +342,7 @@ using namespace nodelay;
     end_evaluation(worker);
     worker.tag = R_NilValue;
     if (worker.request == 0) return true;
-    return worker.link.send(FrameKind::result, std::exchange(worker.request, 0), nullptr);
+    return worker.link.send(FrameKind::result, std::exchange(worker.request, 0), {});
   });
 }
 
@@ -354,9 +354,9 @@ using namespace nodelay;
       throw Error(ErrorKind::argument,
                   "Only a worker itself can send values, and only while it works on a call.");
     }
-    const auto body = serialize(value, Encoding::native);
+    Payload payload = make_payload(value, Encoding::native, worker.link.can_share_memory());
     if (worker.watch.end_call()) take_pending_interrupt();
-    worker.link.send(FrameKind::event, worker.request, body);
+    worker.link.send(FrameKind::event, worker.request, std::move(payload));
     worker.watch.begin_call(worker.request);
   });
 }

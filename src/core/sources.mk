@@ -12,6 +12,7 @@ NODELAY_CORE = \
   net/poll.cpp \
   net/poller_linux.cpp \
   net/rendezvous.cpp \
+  net/shared_memory_linux.cpp \
   net/socket_options.cpp \
   net/spin_budget.cpp \
   net/splitter.cpp \

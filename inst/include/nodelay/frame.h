@@ -40,6 +40,9 @@ inline constexpr std::uint8_t kPlain = 2;         ///< a function and its argume
 inline constexpr std::uint8_t kKeepFunction = 4;  ///< others for the same function will follow
 inline constexpr std::uint8_t kKeptFunction = 8;  ///< only the arguments: the function is kept
 
+/// Flag of a call, result or event frame: shared memory goes beside the body.
+inline constexpr std::uint8_t kHasMemory = 16;
+
 /// The fixed part in front of every body. `request` numbers calls from 1, and pings, for
 /// themselves, from 1; 0 where a frame belongs to none. `shunned_cpu` is for calls alone: the
 /// CPU, counted from 1, that the main process wants to have to itself; 0: none.

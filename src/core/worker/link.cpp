@@ -19,14 +19,15 @@ Link::Link(Descriptor connection, Descriptor main_process)
   auto body = std::make_shared<Buffer>();
   const auto hello = encode_hello({kProtocolVersion, static_cast<std::uint32_t>(::getpid())});
   body->append(hello.data(), hello.size());
-  send(FrameKind::hello, 0, std::move(body));
+  send(FrameKind::hello, 0, Payload(std::move(body)));
 }
 
 std::optional<Link::Call> Link::take_call() {
   if (!waiting_.empty()) {
     Waiting& front = waiting_.front();
     current_body_ = std::move(front.body);
-    const Call call{front.request, front.is_cancelled, front.flags, 0, current_body_.bytes()};
+    Call call{front.request,         front.is_cancelled,     front.flags, 0,
+              current_body_.bytes(), std::move(front.memory)};
     waiting_.pop_front();
     return call;
   }
@@ -66,9 +67,9 @@ bool Link::read_available() {
 
 void Link::sort_input() {
   while (const auto message = next_message()) {
-    const auto call = sort(*message);
+    auto call = sort(*message);
     if (!call) continue;
-    waiting_.push_back({call->request, false, call->flags, {}});
+    waiting_.push_back({call->request, false, call->flags, {}, std::move(call->memory)});
     waiting_.back().body.append(call->body.data(), call->body.size());
   }
 }
@@ -88,13 +89,14 @@ std::optional<Link::Call> Link::sort(Bytes message) {
   switch (header->kind) {
     case FrameKind::call:
       spin_.set_allowed((header->flags & kMaySpin) != 0);
-      return Call{header->request, false, header->flags, static_cast<int>(header->shunned_cpu),
-                  body};
+      return Call{
+          header->request,      false, header->flags, static_cast<int>(header->shunned_cpu), body,
+          stream_.take_memory()};
     case FrameKind::cancel:
       cancel(header->request);
       return std::nullopt;
     case FrameKind::ping:
-      stream_.post({FrameHeader{FrameKind::pong, 0, header->request, 0}, nullptr});
+      stream_.post({FrameHeader{FrameKind::pong, 0, header->request, 0}, {}});
       send_rest();
       return std::nullopt;
     case FrameKind::hello: {
@@ -145,8 +147,8 @@ void Link::send_rest() {
   if (!is_closed_ && stream_.flush() == Stream::Output::closed) is_closed_ = true;
 }
 
-bool Link::send(FrameKind kind, std::uint64_t request, std::shared_ptr<const Buffer> body) {
-  stream_.post({FrameHeader{kind, 0, request, 0}, std::move(body)});
+bool Link::send(FrameKind kind, std::uint64_t request, Payload payload) {
+  stream_.post({FrameHeader{kind, 0, request, 0}, std::move(payload)});
   while (!is_closed_) {
     switch (stream_.flush()) {
       case Stream::Output::all_sent:

@@ -25,6 +25,7 @@ class Link {
     std::uint8_t flags = 0;     ///< of its frame
     int shunned_cpu = 0;        ///< see FrameHeader
     Bytes body;                 ///< valid until the next call on this link
+    Descriptor memory;          ///< shared, beside the body; may be empty
   };
 
   /// Sends the hello frame. `main_process` becomes readable when the main process ends;
@@ -48,9 +49,12 @@ class Link {
   void sort_input();
 
   /// Sends the outcome of a call, waiting for as long as the main process does not
-  /// read. A null body says that the call was cancelled. Returns false where the
+  /// read. A payload without a body says that the call was cancelled. Returns false where the
   /// stream is at its end.
-  bool send(FrameKind kind, std::uint64_t request, std::shared_ptr<const Buffer> body);
+  bool send(FrameKind kind, std::uint64_t request, Payload payload);
+
+  /// Whether shared memory may go with what is sent.
+  bool can_share_memory() const { return stream_.can_share_memory(); }
 
   /// True once the main process has said goodbye, closed the stream or broken the protocol.
   bool is_closed() const { return is_closed_; }
@@ -77,6 +81,7 @@ class Link {
     bool is_cancelled;
     std::uint8_t flags;
     Buffer body;
+    Descriptor memory;
   };
 
   std::optional<Bytes> next_message();
