@@ -33,7 +33,7 @@ clusterApply <- function(cl = NULL, x, fun, ...) {
   if (is.null(cl)) cl <- getDefaultCluster()
   if (!is_own_cluster(cl) || length(x) == 0L) return(parallel::clusterApply(cl, x, fun, ...))
   rest <- list(...)
-  cluster_run(cl, fun, length(x), function(i, ...) c(list(x[[i]]), rest), FALSE)
+  without_errors(cluster_run(cl, fun, length(x), function(i, ...) c(list(x[[i]]), rest), FALSE))
 }
 
 #' @rdname clusterApply
@@ -42,7 +42,7 @@ clusterApplyLB <- function(cl = NULL, x, fun, ...) {
   if (is.null(cl)) cl <- getDefaultCluster()
   if (!is_own_cluster(cl) || length(x) == 0L) return(parallel::clusterApplyLB(cl, x, fun, ...))
   rest <- list(...)
-  cluster_run(cl, fun, length(x), function(i, ...) c(list(x[[i]]), rest), TRUE)
+  without_errors(cluster_run(cl, fun, length(x), function(i, ...) c(list(x[[i]]), rest), TRUE))
 }
 
 #' @rdname clusterApply
@@ -63,9 +63,8 @@ clusterMap <- function(cl = NULL, fun, ..., MoreArgs = NULL, RECYCLE = TRUE, SIM
     is_short <- lengths(vectors) < num_tasks
     vectors[is_short] <- lapply(vectors[is_short], rep, length.out = num_tasks)
   }
-  values <- cluster_run(
-    cl, fun, num_tasks, function(i, ...) c(lapply(vectors, function(vector) vector[[i]]), MoreArgs), .scheduling == "dynamic"
-  )
+  arguments <- function(i, ...) c(lapply(vectors, function(vector) vector[[i]]), MoreArgs)
+  values <- without_errors(cluster_run(cl, fun, num_tasks, arguments, .scheduling == "dynamic"))
   if (USE.NAMES) values <- named_after(values, vectors[[1L]])
   if (isFALSE(SIMPLIFY)) values else simplify2array(values, higher = identical(SIMPLIFY, "array"))
 }

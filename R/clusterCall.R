@@ -36,7 +36,7 @@
 clusterCall <- function(cl = NULL, fun, ...) {
   if (is.null(cl)) cl <- getDefaultCluster()
   if (!is_own_cluster(cl)) return(parallel::clusterCall(cl, fun, ...))
-  cluster_call(cl, fun, list(...))
+  without_errors(cluster_call(cl, fun, list(...)))
 }
 
 #' @rdname clusterCall
@@ -45,7 +45,7 @@ clusterEvalQ <- function(cl = NULL, expr) {
   if (is.null(cl)) cl <- getDefaultCluster()
   expr <- substitute(expr)
   if (!is_own_cluster(cl)) return(parallel::clusterCall(cl, eval, expr, envir = .GlobalEnv))
-  cluster_call(cl, "eval", list(expr, envir = .GlobalEnv))
+  without_errors(cluster_call(cl, "eval", list(expr, envir = .GlobalEnv)))
 }
 
 #' @rdname clusterCall
@@ -53,7 +53,7 @@ clusterEvalQ <- function(cl = NULL, expr) {
 clusterExport <- function(cl = NULL, varlist, envir = .GlobalEnv) {
   if (is.null(cl)) cl <- getDefaultCluster()
   if (!is_own_cluster(cl)) return(parallel::clusterExport(cl, varlist, envir))
-  for (name in varlist) cluster_call(cl, assign_globally, list(name, get(name, envir = envir)))
+  for (name in varlist) without_errors(cluster_call(cl, assign_globally, list(name, get(name, envir = envir))))
 }
 
 # Sends no value back.
@@ -63,9 +63,10 @@ assign_globally <- function(name, value) {
 }
 environment(assign_globally) <- baseenv()
 
-# Called by the C++ side once all calls have been answered. The values are not lost with the
-# error: whoever catches it finds them there.
-stop_for_task_errors <- function(values) {
+# The values, where none of them stands for an error. They are not lost with the error: whoever
+# catches it finds them there.
+without_errors <- function(values) {
+  if (!has_task_errors(values)) return(values)
   errors <- Filter(function(value) inherits(value, "try-error"), values)
   what <- if (length(errors) == 1L) "one node produced an error: " else {
     paste0(length(errors), " nodes produced errors; first error: ")

@@ -43,7 +43,7 @@ parLapplyLB <- function(cl = NULL, X, fun, ..., chunk.size = NULL) {
   if (is.null(chunk.size)) {
     rest <- list(FUN = fun, ...)
     slices <- function(first, last) c(list(X[first:last]), rest)
-    return(join(cluster_run_slices(cl, "lapply", length(X), slices)))
+    return(join(without_errors(cluster_run_slices(cl, "lapply", length(X), slices))))
   }
   num_chunks <- if (chunk.size > 0) max(1, ceiling(length(X) / chunk.size)) else length(X)
   join(clusterApplyLB(cl, split_evenly(X, num_chunks), "lapply", FUN = fun, ...))

@@ -175,14 +175,6 @@ std::size_t run_slices(Burst& burst, const Tasks& tasks, SEXP values) {
   return num_tasks;
 }
 
-// Raises an error where one of the values stands for an error.
-void ensure_success(SEXP values) {
-  for (R_xlen_t i = 0; i < Rf_xlength(values); ++i) {
-    if (!Rf_inherits(VECTOR_ELT(values, i), "try-error")) continue;
-    cpp11::package("nodelay")["stop_for_task_errors"](values);
-  }
-}
-
 SEXP list_of(std::size_t num_values) {
   return cpp11::safe[Rf_allocVector](VECSXP, static_cast<R_xlen_t>(num_values));
 }
@@ -211,7 +203,6 @@ using namespace nodelay;
     CallBody body(fun, args);
     for (std::size_t i = 0; i < handles.size(); ++i) burst.post(burst.node_at(i), i, body);
     while (burst.num_under_way() > 0) keep(burst.next(), values);
-    ensure_success(values);
     return static_cast<SEXP>(values);
   });
 }
@@ -231,7 +222,6 @@ using namespace nodelay;
     } else {
       run_static(burst, tasks, handles.size(), values);
     }
-    ensure_success(values);
     return static_cast<SEXP>(values);
   });
 }
@@ -249,7 +239,15 @@ using namespace nodelay;
     const std::size_t num_slices = run_slices(burst, Tasks(burst, fun, make_arguments), values);
     const cpp11::sexp slices =
         cpp11::safe[Rf_lengthgets](values, static_cast<R_xlen_t>(num_slices));
-    ensure_success(slices);
     return static_cast<SEXP>(slices);
   });
+}
+
+// Whether one of the values stands for an error. The error is R's to raise: one that leaves C++
+// code keeps what it carries, here the values of all calls, until the next.
+[[cpp11::register]] bool has_task_errors(SEXP values) {
+  for (R_xlen_t i = 0; i < Rf_xlength(values); ++i) {
+    if (Rf_inherits(VECTOR_ELT(values, i), "try-error")) return true;
+  }
+  return false;
 }

@@ -62,6 +62,10 @@ test_that("tasks with large arguments and values pass each other", {
     values <- lapply(1:12, function(i) rep(i, 3e5))
     expect_identical(clusterApply(cl, values, task(function(x) x)), values, label = name)
     expect_identical(clusterApplyLB(cl, values, task(function(x) x)), values, label = name)
+    boxed <- lapply(values, function(x) list2env(list(x = x), parent = emptyenv())) # not in shared memory
+    for (apply in list(clusterApply, clusterApplyLB)) {
+      expect_identical(lapply(apply(cl, boxed, task(function(box) box)), get, x = "x"), values, label = name)
+    }
   })
 })
 
