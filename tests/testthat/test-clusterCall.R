@@ -137,3 +137,20 @@ test_that("values that a task sends before it ends are not taken for its value",
   })
   expect_identical(clusterCall(cl, send), list("value"))
 })
+
+test_that("many calls leave no memory behind, in the main process and in the worker", {
+  skip_if_not(file.exists("/proc/self/statm"))
+  resident_mb <- task(function() {
+    gc()
+    as.numeric(strsplit(readLines("/proc/self/statm"), " ")[[1]][2]) * 4096 / 2^20
+  })
+  cl <- local_cluster(1)
+  call_often <- function() {
+    for (i in 1:20000) clusterCall(cl, identity, i)
+    clusterApply(cl, 1:20000, task(function(i) i))
+    c(resident_mb(), clusterCall(cl, resident_mb)[[1]])
+  }
+  before <- call_often()
+  after <- call_often()
+  expect_true(all(after - before < 4), label = paste("growth of", toString(round(after - before, 1)), "MB"))
+})
