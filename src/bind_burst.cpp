@@ -46,15 +46,14 @@ SEXP plain_call(SEXP function, SEXP arguments) {
 }  // namespace
 
 Payload CallBody::whole(const NodeHandle& handle) {
-  const Protocol protocol = handle.node->protocol();
-  const bool may_share = handle.node->can_share_memory();
-  Payload& payload = payloads_[{protocol, handle.encoding, may_share}];
+  const Reader reader = reader_at(*handle.node);
+  Payload& payload = payloads_[{handle.encoding, reader}];
   if (!payload.body) {
     const cpp11::sexp message = cpp11::unwind_protect([&] {
-      return protocol == Protocol::framed ? plain_call(function_, arguments_)
-                                          : parallel_message(function_, arguments_);
+      return reader == Reader::base_r ? parallel_message(function_, arguments_)
+                                      : plain_call(function_, arguments_);
     });
-    payload = make_payload(message, handle.encoding, may_share);
+    payload = make_payload(message, handle.encoding, reader);
   }
   return payload;
 }

@@ -5,7 +5,7 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "bind_node.h"
@@ -24,14 +24,13 @@ class CallBody {
 
   /// For a framed worker that has kept the function; unwinds as R errors do.
   Payload arguments_only(const NodeHandle& handle) const {
-    return make_payload(arguments_, handle.encoding, handle.node->can_share_memory());
+    return make_payload(arguments_, handle.encoding, reader_at(*handle.node));
   }
 
  private:
   SEXP function_;
   SEXP arguments_;
-  // By protocol, encoding and whether memory may be shared.
-  std::map<std::tuple<Protocol, Encoding, bool>, Payload> payloads_;
+  std::map<std::pair<Encoding, Reader>, Payload> payloads_;
 };
 
 /// Calls that are under way on the nodes of a cluster until all have been answered: sent

@@ -232,6 +232,11 @@ void raise_timeout(const NodeHandle& handle) {
   throw Error(ErrorKind::timeout, text.str());
 }
 
+Reader reader_at(const Node& node) {
+  if (node.protocol() == Protocol::bare) return Reader::base_r;
+  return node.can_share_memory() ? Reader::nodelay_beside : Reader::nodelay;
+}
+
 void say_farewell(Node& node, SEXP farewell, Encoding encoding) {
   if (node.is_stopped() || node.loss() || node.protocol() != Protocol::bare) return;
   node.post(serialize(farewell, encoding), false);
@@ -268,7 +273,7 @@ using namespace nodelay;
     const bool is_call = is_string(type, "EXEC");
     if (!is_call && node.protocol() == Protocol::framed) return;  // nobody reads it there
     if (node.num_calls() > 0 && owes_others(pointer, node)) node.give_up_calls();
-    node.post(make_payload(message, handle.encoding, node.can_share_memory()), is_call);
+    node.post(make_payload(message, handle.encoding, reader_at(node)), is_call);
     send_all(node);
     handle.session->advance_departures();
   });

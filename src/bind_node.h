@@ -37,6 +37,9 @@ SEXP make_handle(std::unique_ptr<NodeHandle> handle, SEXP plan);
 /// node's handle.
 NodeHandle& handle_of(SEXP pointer);
 
+/// How values may travel to the node's worker.
+Reader reader_at(const Node& node);
+
 /// Tells a base-R worker to end, by the message `farewell`; a nodelay worker is told by
 /// Node::stop().
 void say_farewell(Node& node, SEXP farewell, Encoding encoding);

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "bind_shared_vector.h"
+#include "bind_stand_ins.h"
 
 namespace nodelay {
 namespace {
@@ -43,7 +43,11 @@ void get_bytes(R_inpstream_t stream, void* to, int num_bytes) {
   Bytes& left = *static_cast<Bytes*>(stream->data);
   const auto wanted = static_cast<std::size_t>(num_bytes);
   if (left.size() < wanted) Rf_error("a serialized value ends too early");
-  std::memcpy(to, left.data(), wanted);
+  if (wanted == sizeof(int)) {  // by far the most frequent
+    std::memcpy(to, left.data(), sizeof(int));
+  } else {
+    std::memcpy(to, left.data(), wanted);
+  }
   left = left.subspan(wanted);
 }
 
@@ -67,12 +71,12 @@ std::shared_ptr<const Buffer> serialize(SEXP value, Encoding encoding) {
   return buffer;
 }
 
-Payload make_payload(SEXP value, Encoding encoding, bool may_share_memory) {
-  if (!may_share_memory) return serialize(value, encoding);
-  VectorSharing sharing;
-  const cpp11::sexp stand_in = sharing.stand_in(value);
+Payload make_payload(SEXP value, Encoding encoding, Reader reader) {
+  if (reader == Reader::base_r) return serialize(value, encoding);
+  StandIns stand_ins(reader == Reader::nodelay_beside);
+  const cpp11::sexp stand_in = stand_ins.stand_in(value);
   auto body = serialize(stand_in, encoding);
-  return {std::move(body), sharing.take_memory()};
+  return {std::move(body), stand_ins.take_memory()};
 }
 
 SEXP unserialize(Bytes bytes, Descriptor memory) {
@@ -81,7 +85,7 @@ SEXP unserialize(Bytes bytes, Descriptor memory) {
     shared = SharedMemory::adopt(std::move(memory));
     if (!shared) throw Error(ErrorKind::protocol, "The shared memory of a message is not sealed.");
   }
-  const VectorTaking taking(shared ? &*shared : nullptr);
+  const StandInReading reading(shared ? &*shared : nullptr);
   return cpp11::unwind_protect([&] {
     R_inpstream_st stream;
     R_InitInPStream(&stream, reinterpret_cast<R_pstream_data_t>(&bytes), R_pstream_any_format,

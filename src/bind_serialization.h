@@ -15,11 +15,18 @@ enum class Encoding {
   xdr,     ///< big-endian, for any worker
 };
 
+/// Who will read a value, and so how it may travel.
+enum class Reader {
+  base_r,          ///< in R's format alone
+  nodelay,         ///< with stand-ins for lists of small vectors
+  nodelay_beside,  ///< on this machine: with large vectors in shared memory too
+};
+
 /// Serializes `value` in version 3 of R's format. Unwinds as R errors do.
 std::shared_ptr<const Buffer> serialize(SEXP value, Encoding encoding);
 
-/// The same, where `may_share_memory` with large vectors in shared memory beside the bytes.
-Payload make_payload(SEXP value, Encoding encoding, bool may_share_memory);
+/// The same, as `reader` may get it.
+Payload make_payload(SEXP value, Encoding encoding, Reader reader);
 
 /// Builds the value that `bytes` hold, some of it perhaps over the shared memory that came with
 /// them; the caller protects it. Unwinds as R errors do. Throws Error(protocol) where that memory

@@ -157,9 +157,13 @@ SEXP outcome(const Worker& worker, SEXP value, bool is_success) {
                                 "time"_nm = time_since(worker.begun_at), "tag"_nm = worker.tag});
 }
 
+Reader reader_at_main(const Worker& worker) {
+  return worker.link.can_share_memory() ? Reader::nodelay_beside : Reader::nodelay;
+}
+
 bool send_outcome(Worker& worker, SEXP value, bool is_success) {
   const cpp11::sexp result = (worker.flags & kPlain) ? value : outcome(worker, value, is_success);
-  Payload payload = make_payload(result, Encoding::native, worker.link.can_share_memory());
+  Payload payload = make_payload(result, Encoding::native, reader_at_main(worker));
   worker.tag = R_NilValue;
   return worker.link.send(FrameKind::result, std::exchange(worker.request, 0), std::move(payload));
 }
@@ -354,7 +358,7 @@ using namespace nodelay;
       throw Error(ErrorKind::argument,
                   "Only a worker itself can send values, and only while it works on a call.");
     }
-    Payload payload = make_payload(value, Encoding::native, worker.link.can_share_memory());
+    Payload payload = make_payload(value, Encoding::native, reader_at_main(worker));
     if (worker.watch.end_call()) take_pending_interrupt();
     worker.link.send(FrameKind::event, worker.request, std::move(payload));
     worker.watch.begin_call(worker.request);

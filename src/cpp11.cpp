@@ -275,11 +275,11 @@ static const R_CallMethodDef CallEntries[] = {
 };
 }
 
-void define_shared_vectors(DllInfo* dll);
+void define_stand_ins(DllInfo* dll);
 
 extern "C" attribute_visible void R_init_nodelay(DllInfo* dll){
   R_registerRoutines(dll, NULL, CallEntries, NULL, NULL);
   R_useDynamicSymbols(dll, FALSE);
-  define_shared_vectors(dll);
+  define_stand_ins(dll);
   R_forceSymbols(dll, TRUE);
 }

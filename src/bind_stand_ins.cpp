@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bind_shared_vector.h"
+#include "bind_stand_ins.h"
 
 #include <R_ext/Altrep.h>
 #include <nodelay/error.h>
@@ -33,6 +33,8 @@ std::array<SharedType, 5> shared_types{{{LGLSXP, sizeof(int), {}},
                                         {REALSXP, sizeof(double), {}},
                                         {CPLXSXP, sizeof(Rcomplex), {}},
                                         {RAWSXP, sizeof(Rbyte), {}}}};
+
+R_altrep_class_t packed_list_class;
 
 const SharedType* shared_type_of(SEXPTYPE type) {
   for (const SharedType& each : shared_types) {
@@ -122,6 +124,19 @@ SEXP unserialize_as(SEXP, SEXP place) {
   return unserialize_vector(shared_types[index], place);
 }
 
+SEXP unserialize_list(SEXP, SEXP packed) {
+  return unpack_list(packed);
+}
+
+// Of a stand-in for a list, which is never looked at.
+R_xlen_t no_length(SEXP) {
+  return 0;
+}
+
+SEXP packed_state(SEXP stand_in) {
+  return R_altrep_data2(stand_in);
+}
+
 template <std::size_t index>
 void define_class(R_altrep_class_t altrep_class) {
   shared_types[index].altrep_class = altrep_class;
@@ -134,49 +149,67 @@ void define_class(R_altrep_class_t altrep_class) {
 
 }  // namespace
 
-SEXP VectorSharing::stand_in(SEXP value) {
+SEXP StandIns::stand_in(SEXP value) {
   return cpp11::unwind_protect([&] { return stand_in(value, 0); });
 }
 
-SEXP VectorSharing::stand_in(SEXP value, int depth) {
-  if (has_failed_) return value;
-  if (TYPEOF(value) == VECSXP) {
-    return depth < kDeepest ? stand_in_for_list(value, depth) : value;
+SEXP StandIns::stand_in(SEXP value, int depth) {
+  if (TYPEOF(value) != VECSXP) return may_have_stand_in(value) ? stand_in_for_vector(value) : value;
+  if (depth == kDeepest) return value;
+  if (Rf_xlength(value) >= kFewestPacked) {
+    SEXP packed = PROTECT(packing_.pack(value));
+    const SEXP stand_in = packed == R_NilValue ? R_NilValue : stand_in_for_list(value, packed);
+    UNPROTECT(1);
+    if (stand_in != R_NilValue) return stand_in;
   }
-  return shared_type_of(TYPEOF(value)) != nullptr ? stand_in_for_vector(value) : value;
+  return stand_in_for_elements(value, depth);
 }
 
-SEXP VectorSharing::stand_in_for_list(SEXP list, int depth) {
-  SEXP copy = R_NilValue;  // none as long as no element has a stand-in
+bool StandIns::may_have_stand_in(SEXP value) const {
+  const SEXPTYPE type = TYPEOF(value);
+  if (type == VECSXP) return Rf_xlength(value) > 0;
+  if (!may_share_memory_) return false;
+  const SharedType* shared = shared_type_of(type);
+  return shared != nullptr &&
+         static_cast<std::size_t>(Rf_xlength(value)) * shared->element_bytes >= kSmallestShared;
+}
+
+SEXP StandIns::stand_in_for_elements(SEXP list, int depth) {
+  SEXP result = list;
+  PROTECT_INDEX index;
+  PROTECT_WITH_INDEX(result, &index);
   for (R_xlen_t i = 0; i < Rf_xlength(list); ++i) {
     const SEXP element = VECTOR_ELT(list, i);
+    if (!may_have_stand_in(element)) continue;
     SEXP replaced = PROTECT(stand_in(element, depth + 1));
-    if (replaced != element && copy == R_NilValue) {
-      copy = Rf_shallow_duplicate(list);
-      UNPROTECT(1);
-      PROTECT(copy);
-      SET_VECTOR_ELT(copy, i, replaced);
-      continue;
+    if (replaced != element) {
+      if (result == list) REPROTECT(result = Rf_shallow_duplicate(list), index);
+      SET_VECTOR_ELT(result, i, replaced);
     }
-    if (replaced != element) SET_VECTOR_ELT(copy, i, replaced);
     UNPROTECT(1);
   }
-  if (copy == R_NilValue) return list;
   UNPROTECT(1);
-  return copy;
+  return result;
 }
 
-SEXP VectorSharing::stand_in_for_vector(SEXP vector) {
+SEXP StandIns::stand_in_for_list(SEXP list, SEXP packed) {
+  SEXP parts = PROTECT(stand_in_for_elements(packed, kDeepest - 1));
+  SEXP stand_in = PROTECT(R_new_altrep(packed_list_class, R_NilValue, parts));
+  SHALLOW_DUPLICATE_ATTRIB(stand_in, list);
+  UNPROTECT(2);
+  return stand_in;
+}
+
+SEXP StandIns::stand_in_for_vector(SEXP vector) {
   const SharedType& type = *shared_type_of(TYPEOF(vector));
   const auto num_bytes = static_cast<std::size_t>(Rf_xlength(vector)) * type.element_bytes;
-  if (num_bytes < kSmallestShared) return vector;
   const void* data = DATAPTR_OR_NULL(vector);
   if (data == nullptr) return vector;  // 1:1e9, say, which R serializes in a few bytes
   if (!memory_) memory_ = SharedMemory::create();
   const auto offset =
       memory_ ? memory_->append({static_cast<const std::byte*>(data), num_bytes}) : std::nullopt;
   if (!offset) {
-    has_failed_ = true;
+    may_share_memory_ = false;  // there is none: the rest goes in the stream
     return vector;
   }
   SEXP place = PROTECT(place_of(*offset, Rf_xlength(vector)));
@@ -186,24 +219,28 @@ SEXP VectorSharing::stand_in_for_vector(SEXP vector) {
   return stand_in;
 }
 
-std::shared_ptr<const SharedMemory> VectorSharing::take_memory() {
+std::shared_ptr<const SharedMemory> StandIns::take_memory() {
   if (!memory_ || memory_->size() == 0) return nullptr;
   if (!memory_->seal()) throw Error(ErrorKind::system, "sealing shared memory failed");
   return std::make_shared<const SharedMemory>(std::move(*memory_));
 }
 
-VectorTaking::VectorTaking(const SharedMemory* memory)
+StandInReading::StandInReading(const SharedMemory* memory)
     : previous_(std::exchange(memory_to_take, memory)) {}
 
-VectorTaking::~VectorTaking() {
+StandInReading::~StandInReading() {
   memory_to_take = previous_;
 }
 
 }  // namespace nodelay
 
-// Defines the classes of shared vectors when the package is loaded.
-[[cpp11::init]] void define_shared_vectors(DllInfo* dll) {
+// Defines the classes of stand-ins when the package is loaded.
+[[cpp11::init]] void define_stand_ins(DllInfo* dll) {
   using namespace nodelay;
+  packed_list_class = R_make_altinteger_class("nodelay_list", "nodelay", dll);
+  R_set_altrep_Length_method(packed_list_class, no_length);
+  R_set_altrep_Serialized_state_method(packed_list_class, packed_state);
+  R_set_altrep_Unserialize_method(packed_list_class, unserialize_list);
   const R_altrep_class_t logical = R_make_altlogical_class("nodelay_logical", "nodelay", dll);
   const R_altrep_class_t integer = R_make_altinteger_class("nodelay_integer", "nodelay", dll);
   const R_altrep_class_t real = R_make_altreal_class("nodelay_double", "nodelay", dll);
