@@ -35,8 +35,8 @@
 #' @export
 clusterCall <- function(cl = NULL, fun, ...) {
   if (is.null(cl)) cl <- getDefaultCluster()
-  if (!is_own_cluster(cl)) return(parallel::clusterCall(cl, fun, ...))
-  without_errors(cluster_call(cl, fun, list(...)))
+  values <- cluster_call(cl, fun, list(...))
+  if (is.null(values)) parallel::clusterCall(cl, fun, ...) else without_errors(values)
 }
 
 #' @rdname clusterCall
@@ -44,8 +44,8 @@ clusterCall <- function(cl = NULL, fun, ...) {
 clusterEvalQ <- function(cl = NULL, expr) {
   if (is.null(cl)) cl <- getDefaultCluster()
   expr <- substitute(expr)
-  if (!is_own_cluster(cl)) return(parallel::clusterCall(cl, eval, expr, envir = .GlobalEnv))
-  without_errors(cluster_call(cl, "eval", list(expr, envir = .GlobalEnv)))
+  values <- cluster_call(cl, "eval", list(expr, envir = .GlobalEnv))
+  if (is.null(values)) parallel::clusterCall(cl, eval, expr, envir = .GlobalEnv) else without_errors(values)
 }
 
 #' @rdname clusterCall
@@ -66,7 +66,8 @@ environment(assign_globally) <- baseenv()
 # The values, where none of them stands for an error. They are not lost with the error: whoever
 # catches it finds them there.
 without_errors <- function(values) {
-  if (!has_task_errors(values)) return(values)
+  if (is.null(attr(values, "has_errors"))) return(values)
+  attr(values, "has_errors") <- NULL
   errors <- Filter(function(value) inherits(value, "try-error"), values)
   what <- if (length(errors) == 1L) "one node produced an error: " else {
     paste0(length(errors), " nodes produced errors; first error: ")

@@ -16,10 +16,6 @@ cluster_run_slices <- function(cl, fun, num_elements, make_arguments) {
   .Call(`_nodelay_cluster_run_slices`, cl, fun, num_elements, make_arguments)
 }
 
-has_task_errors <- function(values) {
-  .Call(`_nodelay_has_task_errors`, values)
-}
-
 worker_room <- function() {
   .Call(`_nodelay_worker_room`)
 }

@@ -175,6 +175,26 @@ std::size_t run_slices(Burst& burst, const Tasks& tasks, SEXP values) {
   return num_tasks;
 }
 
+bool consists_of_own_nodes(SEXP cl) {
+  if (TYPEOF(cl) != VECSXP || !Rf_inherits(cl, "cluster") || Rf_xlength(cl) == 0) return false;
+  for (R_xlen_t i = 0; i < Rf_xlength(cl); ++i) {
+    if (TYPEOF(handle_of_node(VECTOR_ELT(cl, i))) != EXTPTRSXP) return false;
+  }
+  return true;
+}
+
+// Gives `values` the attribute "has_errors" where one of them stands for an error. The error is R's
+// to raise: one that leaves C++ code keeps what it carries, here all values, until the next.
+SEXP mark_errors(SEXP values) {
+  static const SEXP kHasErrors = Rf_install("has_errors");
+  for (R_xlen_t i = 0; i < Rf_xlength(values); ++i) {
+    if (!Rf_inherits(VECTOR_ELT(values, i), "try-error")) continue;
+    cpp11::safe[Rf_setAttrib](values, kHasErrors, cpp11::as_sexp(true));
+    break;
+  }
+  return values;
+}
+
 SEXP list_of(std::size_t num_values) {
   return cpp11::safe[Rf_allocVector](VECSXP, static_cast<R_xlen_t>(num_values));
 }
@@ -186,16 +206,13 @@ using namespace nodelay;
 
 // Whether every node of `cl` is one of nodelay's, so that what is below can be used.
 [[cpp11::register]] bool is_own_cluster(SEXP cl) {
-  if (TYPEOF(cl) != VECSXP || !Rf_inherits(cl, "cluster") || Rf_xlength(cl) == 0) return false;
-  for (R_xlen_t i = 0; i < Rf_xlength(cl); ++i) {
-    if (TYPEOF(handle_of_node(VECTOR_ELT(cl, i))) != EXTPTRSXP) return false;
-  }
-  return true;
+  return consists_of_own_nodes(cl);
 }
 
 // Calls `fun` with the list `args` on every node; a list of what that gave, in the order of the
-// nodes.
+// nodes, see mark_errors(). NULL where one of the nodes is not nodelay's.
 [[cpp11::register]] SEXP cluster_call(SEXP cl, SEXP fun, SEXP args) {
+  if (!consists_of_own_nodes(cl)) return R_NilValue;
   return entry([&] {
     const std::vector<NodeHandle*> handles = handles_of_cluster(cl);
     const cpp11::sexp values = list_of(handles.size());
@@ -203,7 +220,7 @@ using namespace nodelay;
     CallBody body(fun, args);
     for (std::size_t i = 0; i < handles.size(); ++i) burst.post(burst.node_at(i), i, body);
     while (burst.num_under_way() > 0) keep(burst.next(), values);
-    return static_cast<SEXP>(values);
+    return mark_errors(values);
   });
 }
 
@@ -222,7 +239,7 @@ using namespace nodelay;
     } else {
       run_static(burst, tasks, handles.size(), values);
     }
-    return static_cast<SEXP>(values);
+    return mark_errors(values);
   });
 }
 
@@ -239,15 +256,6 @@ using namespace nodelay;
     const std::size_t num_slices = run_slices(burst, Tasks(burst, fun, make_arguments), values);
     const cpp11::sexp slices =
         cpp11::safe[Rf_lengthgets](values, static_cast<R_xlen_t>(num_slices));
-    return static_cast<SEXP>(slices);
+    return mark_errors(slices);
   });
-}
-
-// Whether one of the values stands for an error. The error is R's to raise: one that leaves C++
-// code keeps what it carries, here the values of all calls, until the next.
-[[cpp11::register]] bool has_task_errors(SEXP values) {
-  for (R_xlen_t i = 0; i < Rf_xlength(values); ++i) {
-    if (Rf_inherits(VECTOR_ELT(values, i), "try-error")) return true;
-  }
-  return false;
 }

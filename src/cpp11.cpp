@@ -33,13 +33,6 @@ extern "C" SEXP _nodelay_cluster_run_slices(SEXP cl, SEXP fun, SEXP num_elements
     return cpp11::as_sexp(cluster_run_slices(cpp11::as_cpp<cpp11::decay_t<SEXP>>(cl), cpp11::as_cpp<cpp11::decay_t<SEXP>>(fun), cpp11::as_cpp<cpp11::decay_t<int>>(num_elements), cpp11::as_cpp<cpp11::decay_t<SEXP>>(make_arguments)));
   END_CPP11
 }
-// bind_calls.cpp
-bool has_task_errors(SEXP values);
-extern "C" SEXP _nodelay_has_task_errors(SEXP values) {
-  BEGIN_CPP11
-    return cpp11::as_sexp(has_task_errors(cpp11::as_cpp<cpp11::decay_t<SEXP>>(values)));
-  END_CPP11
-}
 // bind_cluster.cpp
 double worker_room();
 extern "C" SEXP _nodelay_worker_room() {
@@ -245,7 +238,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_nodelay_core_count",             (DL_FUNC) &_nodelay_core_count,             1},
     {"_nodelay_find_port",              (DL_FUNC) &_nodelay_find_port,              3},
     {"_nodelay_handle_plan",            (DL_FUNC) &_nodelay_handle_plan,            1},
-    {"_nodelay_has_task_errors",        (DL_FUNC) &_nodelay_has_task_errors,        1},
     {"_nodelay_is_own_cluster",         (DL_FUNC) &_nodelay_is_own_cluster,         1},
     {"_nodelay_job_hosts",              (DL_FUNC) &_nodelay_job_hosts,              1},
     {"_nodelay_load_averages",          (DL_FUNC) &_nodelay_load_averages,          0},
