@@ -36,7 +36,7 @@ void Poller::change(int descriptor, Interest interest, std::size_t token) {
 
 std::span<const Poller::Ready> Poller::wait(TimePoint deadline) {
   constexpr std::chrono::milliseconds kMost = std::chrono::hours(1);
-  std::array<epoll_event, 64> events;
+  std::array<epoll_event, 64> events{};
   const int timeout = poll_milliseconds(Clock::now(), deadline, kMost);
   const int num_ready =
       ::epoll_wait(queue_.get(), events.data(), static_cast<int>(events.size()), timeout);
