@@ -88,6 +88,10 @@ serialized_size <- function(value) {
   .Call(`_nodelay_serialized_size`, value)
 }
 
+worker_fork <- function(temporary_folder, can_fork) {
+  invisible(.Call(`_nodelay_worker_fork`, temporary_folder, can_fork))
+}
+
 worker_connect <- function(temporary_folder) {
   .Call(`_nodelay_worker_connect`, temporary_folder)
 }

@@ -15,7 +15,7 @@
 "_PACKAGE"
 
 # A worker's first expression loads this package; see native_worker_code() in src/core.
-is_starting_worker <- function() nzchar(Sys.getenv("NODELAY_STREAM")) || nzchar(Sys.getenv("NODELAY_TOKEN"))
+is_starting_worker <- function() any(nzchar(Sys.getenv(c("NODELAY_STREAM", "NODELAY_TOKEN", "NODELAY_TEMPLATE"))))
 
 the <- new.env(parent = emptyenv()) # what all clusters of this session share
 

@@ -86,6 +86,7 @@ NodePlan make_plan(const cpp11::list& plan) {
   result.output_path = result.is_remote ? "/dev/null" : element<std::string>(plan, "outfile");
   result.output = output_kind(result.output_path);
   result.command = command_of(plan);
+  result.may_be_forked = element<bool>(plan, "may_be_forked");
   result.tries = element<int>(plan, "tries");
   result.delay = element<double>(plan, "delay");
   result.set_up_call = serialize(list_element(plan, "set_up"), encoding_of(plan));
@@ -176,6 +177,7 @@ using namespace nodelay;
       say_farewell(*node, farewell, Encoding::xdr);
       node->stop_abruptly();
     }
+    session->retire_templates();
     session->finish_departures(Clock::now() + kPatience);
   });
 }

@@ -166,6 +166,14 @@ extern "C" SEXP _nodelay_serialized_size(SEXP value) {
   END_CPP11
 }
 // bind_worker.cpp
+void worker_fork(std::string temporary_folder, bool can_fork);
+extern "C" SEXP _nodelay_worker_fork(SEXP temporary_folder, SEXP can_fork) {
+  BEGIN_CPP11
+    worker_fork(cpp11::as_cpp<cpp11::decay_t<std::string>>(temporary_folder), cpp11::as_cpp<cpp11::decay_t<bool>>(can_fork));
+    return R_NilValue;
+  END_CPP11
+}
+// bind_worker.cpp
 SEXP worker_connect(std::string temporary_folder);
 extern "C" SEXP _nodelay_worker_connect(SEXP temporary_folder) {
   BEGIN_CPP11
@@ -227,6 +235,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_nodelay_session_new",            (DL_FUNC) &_nodelay_session_new,            0},
     {"_nodelay_worker_connect",         (DL_FUNC) &_nodelay_worker_connect,         1},
     {"_nodelay_worker_fail",            (DL_FUNC) &_nodelay_worker_fail,            2},
+    {"_nodelay_worker_fork",            (DL_FUNC) &_nodelay_worker_fork,            2},
     {"_nodelay_worker_interrupted",     (DL_FUNC) &_nodelay_worker_interrupted,     1},
     {"_nodelay_worker_room",            (DL_FUNC) &_nodelay_worker_room,            0},
     {"_nodelay_worker_send_event",      (DL_FUNC) &_nodelay_worker_send_event,      2},

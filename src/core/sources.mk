@@ -5,10 +5,12 @@ NODELAY_CORE = \
   base/error.cpp \
   base/random.cpp \
   wire/buffer.cpp \
+  wire/fork_message.cpp \
   wire/frame.cpp \
   wire/value_scanner.cpp \
   net/beacon_linux.cpp \
   net/free_port.cpp \
+  net/packet.cpp \
   net/poll.cpp \
   net/rendezvous.cpp \
   net/socket_options.cpp \
@@ -22,8 +24,11 @@ NODELAY_CORE = \
   launch/departure.cpp \
   launch/environment.cpp \
   launch/exit_status.cpp \
+  launch/inherited_state_linux.cpp \
   launch/output_log_linux.cpp \
   launch/process_linux.cpp \
+  launch/sibling_linux.cpp \
+  launch/template.cpp \
   launch/temporary_folder.cpp \
   launch/worker_code.cpp \
   launch/worker_command.cpp \
@@ -42,8 +47,10 @@ NODELAY_CORE = \
   hosts/slurm_nodelist.cpp \
   hosts/text.cpp \
   hosts/usable_cpus.cpp \
+  cluster/forker.cpp \
   cluster/node.cpp \
   cluster/session.cpp \
   cluster/startup.cpp \
+  worker/fork_service.cpp \
   worker/link.cpp \
   worker/watch.cpp

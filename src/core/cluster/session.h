@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <list>
+#include <map>
+#include <memory>
 #include <set>
+#include <string>
 
 #include "base/clock.h"
 #include "launch/departure.h"
+#include "launch/template.h"
 
 namespace nodelay {
 
@@ -41,6 +45,15 @@ class Session {
   /// The nodes that exist, in no order; borrowed until the next of them begins or ends.
   const std::set<Node*>& nodes() const { return nodes_; }
 
+  /// The template for workers of `kind`, see kind_of_worker(); where there is none that is of use a
+  /// new one, started by the plan of such a worker. Null where those cannot be forked. Shared: it
+  /// may be retired while a startup uses it. Throws Error(system).
+  std::shared_ptr<Template> template_for(const std::string& kind, const SpawnPlan& plan);
+
+  /// Ends a template, and all of them.
+  void retire(Template& unused);
+  void retire_templates();
+
   /// Takes over a worker whose stream has been closed and sees it off.
   void depart(Departure departure) { departures_.push_back(std::move(departure)); }
 
@@ -56,7 +69,11 @@ class Session {
   int peak_ = 0;         // most of them at a time since none was
   int last_peak_ = 0;    // the same of the time before
   int usable_cpus_;
+  void forget_lost_templates();
+  void retire_oldest_template();
+
   std::set<Node*> nodes_;
+  std::map<std::string, std::shared_ptr<Template>> templates_;  // by their kind
   std::list<Departure> departures_;
 };
 

@@ -42,6 +42,10 @@ class Process {
   /// that fails, also where the program cannot be executed.
   static Process spawn(const SpawnPlan& plan);
 
+  /// Owns a child that a template made on behalf of this process; nothing where this process
+  /// has no such child.
+  static std::optional<Process> adopt(pid_t pid);
+
   Process(Process&& other) noexcept;
   Process& operator=(Process&& other) noexcept;
 
@@ -65,6 +69,7 @@ class Process {
   void signal_alone(int number);
 
  private:
+  explicit Process(pid_t pid);
   void end();
 
   pid_t pid_ = 0;

@@ -112,12 +112,21 @@ Process Process::spawn(const SpawnPlan& plan) {
     retry_interrupted([&] { return ::waitpid(pid, nullptr, 0); });
     throw Error(exec_errno, "executing '" + plan.argv[0] + "'");
   }
-  Process process;
-  process.pid_ = pid;
-  process.parent_ = child.parent;
-  process.exit_descriptor_ = open_exit_descriptor(pid);
-  return process;
+  return Process(pid);
 }
+
+std::optional<Process> Process::adopt(pid_t pid) {
+  siginfo_t ignored{};
+  const int is_child = retry_interrupted([&] {
+    return ::waitid(P_PID, static_cast<id_t>(pid), &ignored, WEXITED | WNOHANG | WNOWAIT);
+  });
+  if (is_child != 0) return std::nullopt;
+  ::setpgid(pid, pid);  // it does so itself, but perhaps not yet
+  return Process(pid);
+}
+
+Process::Process(pid_t pid)
+    : pid_(pid), parent_(::getpid()), exit_descriptor_(open_exit_descriptor(pid)) {}
 
 Process::Process(Process&& other) noexcept
     : pid_(std::exchange(other.pid_, 0)),
