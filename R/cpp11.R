@@ -12,6 +12,10 @@ session_close <- function(pointer, farewell) {
   invisible(.Call(`_nodelay_session_close`, pointer, farewell))
 }
 
+session_template_pids <- function(pointer) {
+  .Call(`_nodelay_session_template_pids`, pointer)
+}
+
 nodes_start <- function(session_pointer, plans, ports, is_reachable, patience) {
   .Call(`_nodelay_nodes_start`, session_pointer, plans, ports, is_reachable, patience)
 }

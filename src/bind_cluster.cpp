@@ -5,6 +5,7 @@
 #include "bind_conditions.h"
 #include "bind_node.h"
 #include "bind_serialization.h"
+#include "base/open_files.h"
 #include "cluster/startup.h"
 #include "launch/environment.h"
 #include "launch/output_log.h"
@@ -150,7 +151,7 @@ using namespace nodelay;
 
 // How many more workers this process has room for.
 [[cpp11::register]] double worker_room() {
-  return entry([] { return static_cast<double>(num_startable_workers()); });
+  return entry([] { return static_cast<double>(num_startable_workers(most_open_descriptors())); });
 }
 
 // What all clusters of this R session share.
@@ -179,6 +180,15 @@ using namespace nodelay;
     }
     session->retire_templates();
     session->finish_departures(Clock::now() + kPatience);
+  });
+}
+
+// The processes that fork workers for this R session.
+[[cpp11::register]] cpp11::integers session_template_pids(SEXP pointer) {
+  return entry([&]() -> cpp11::integers {
+    cpp11::writable::integers pids;
+    for (const pid_t pid : session_of(pointer)->template_pids()) pids.push_back(static_cast<int>(pid));
+    return pids;
   });
 }
 

@@ -28,6 +28,13 @@ extern "C" SEXP _nodelay_session_close(SEXP pointer, SEXP farewell) {
   END_CPP11
 }
 // bind_cluster.cpp
+cpp11::integers session_template_pids(SEXP pointer);
+extern "C" SEXP _nodelay_session_template_pids(SEXP pointer) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(session_template_pids(cpp11::as_cpp<cpp11::decay_t<SEXP>>(pointer)));
+  END_CPP11
+}
+// bind_cluster.cpp
 cpp11::list nodes_start(SEXP session_pointer, cpp11::list plans, cpp11::integers ports, bool is_reachable, double patience);
 extern "C" SEXP _nodelay_nodes_start(SEXP session_pointer, SEXP plans, SEXP ports, SEXP is_reachable, SEXP patience) {
   BEGIN_CPP11
@@ -233,6 +240,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_nodelay_serialized_size",        (DL_FUNC) &_nodelay_serialized_size,        1},
     {"_nodelay_session_close",          (DL_FUNC) &_nodelay_session_close,          2},
     {"_nodelay_session_new",            (DL_FUNC) &_nodelay_session_new,            0},
+    {"_nodelay_session_template_pids",  (DL_FUNC) &_nodelay_session_template_pids,  1},
     {"_nodelay_worker_connect",         (DL_FUNC) &_nodelay_worker_connect,         1},
     {"_nodelay_worker_fail",            (DL_FUNC) &_nodelay_worker_fail,            2},
     {"_nodelay_worker_fork",            (DL_FUNC) &_nodelay_worker_fork,            2},

@@ -3,6 +3,7 @@
 NODELAY_CORE = \
   base/descriptor.cpp \
   base/error.cpp \
+  base/open_files_linux.cpp \
   base/random.cpp \
   wire/buffer.cpp \
   wire/fork_message.cpp \

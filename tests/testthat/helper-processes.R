@@ -17,10 +17,13 @@ is_running <- function(pids) {
 
 all_pids <- function() as.integer(grep("^[0-9]+$", list.files("/proc"), value = TRUE))
 
-# Children of this process, zombies too.
+# Those that fork workers for this process.
+template_pids <- function() nodelay:::session_template_pids(nodelay:::the$session)
+
+# Children of this process, zombies too, but for the templates, which stay for the next cluster.
 child_pids <- function() {
   is_child <- function(pid) identical(process_stat(pid)[2L], as.character(Sys.getpid()))
-  Filter(is_child, all_pids())
+  setdiff(Filter(is_child, all_pids()), template_pids())
 }
 
 num_descriptors <- function() length(list.files("/proc/self/fd"))

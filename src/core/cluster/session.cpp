@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <utility>
-#include <vector>
 
 #include "hosts/usable_cpus.h"
 #include "net/poll.h"
@@ -59,6 +58,12 @@ void Session::retire_oldest_template() {
       });
   retire(*oldest->second);
   templates_.erase(oldest);
+}
+
+std::vector<pid_t> Session::template_pids() const {
+  std::vector<pid_t> pids;
+  for (const auto& [kind, each] : templates_) pids.push_back(each->pid());
+  return pids;
 }
 
 void Session::retire(Template& unused) {

@@ -9,8 +9,10 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/open_files.h"
 #include "launch/departure.h"
 #include "launch/template.h"
 
@@ -50,9 +52,14 @@ class Session {
   /// may be retired while a startup uses it. Throws Error(system).
   std::shared_ptr<Template> template_for(const std::string& kind, const SpawnPlan& plan);
 
+  /// The process ids of those that there are.
+  std::vector<pid_t> template_pids() const;
+
   /// Ends a template, and all of them.
   void retire(Template& unused);
   void retire_templates();
+
+  OpenFilesLimit& open_files() { return open_files_; }
 
   /// Takes over a worker whose stream has been closed and sees it off.
   void depart(Departure departure) { departures_.push_back(std::move(departure)); }
@@ -72,6 +79,7 @@ class Session {
   void forget_lost_templates();
   void retire_oldest_template();
 
+  OpenFilesLimit open_files_;
   std::set<Node*> nodes_;
   std::map<std::string, std::shared_ptr<Template>> templates_;  // by their kind
   std::list<Departure> departures_;

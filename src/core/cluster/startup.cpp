@@ -2,12 +2,11 @@
 #include "cluster/startup.h"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <sstream>
 
+#include "base/open_files.h"
 #include "base/system_call.h"
 #include "launch/command_line.h"
 #include "launch/worker_variables.h"
@@ -19,7 +18,7 @@ namespace {
 constexpr int kStreamInChild = 3;  // named by kStreamVariable in the worker's environment
 constexpr double kTemplatePatience =
     30;  // seconds until one is up, on a machine that is overloaded
-constexpr std::size_t kDescriptorsPerWorker = 4;  // stream, process, two of its log
+constexpr std::size_t kDescriptorsPerWorker = 3;  // stream, process, log
 constexpr std::size_t kSparedDescriptors = 32;    // for what R itself opens meanwhile
 
 Descriptor open_null_input() {
@@ -49,13 +48,6 @@ OutputLog open_log(const NodePlan& plan) {
   return {};
 }
 
-std::size_t num_open_descriptors() {
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  return static_cast<std::size_t>(
-      std::distance(fs::directory_iterator("/proc/self/fd", ignored), fs::directory_iterator()));
-}
-
 std::string seconds_text(double seconds) {
   std::ostringstream text;
   text << seconds << (seconds == 1 ? " second" : " seconds");
@@ -64,12 +56,9 @@ std::string seconds_text(double seconds) {
 
 }  // namespace
 
-std::size_t num_startable_workers() {
-  rlimit limit{};
-  system_call("asking for the limit of open files",
-              [&] { return ::getrlimit(RLIMIT_NOFILE, &limit); });
+std::size_t num_startable_workers(std::size_t most_open_files) {
   const std::size_t taken = num_open_descriptors() + kSparedDescriptors;
-  return limit.rlim_cur <= taken ? 0 : (limit.rlim_cur - taken) / kDescriptorsPerWorker;
+  return most_open_files <= taken ? 0 : (most_open_files - taken) / kDescriptorsPerWorker;
 }
 
 Startup::Startup(std::shared_ptr<Session> session, std::vector<NodePlan> plans, const Terms& terms)
@@ -79,6 +68,7 @@ Startup::Startup(std::shared_ptr<Session> session, std::vector<NodePlan> plans, 
       nodes_(plans_.size()),
       attempts_(plans_.size()),
       forker_(session_, std::min(kTemplatePatience, patience_ / 2)) {
+  session_->open_files().make_room_for(kDescriptorsPerWorker * plans_.size() + kSparedDescriptors);
   for (const NodePlan& plan : plans_) {
     if (plan.greeting != NodePlan::Greeting::none && !rendezvous_) {
       rendezvous_.emplace(terms.ports, terms.reach);
@@ -126,6 +116,7 @@ Startup::Launch Startup::prepare(std::size_t i, std::vector<std::string> argv,
   spawn.environment = plan.environment;
   spawn.leaves_terminal = plan.is_remote;
   spawn.dies_with_parent = !plan.notices_end;
+  spawn.open_files = session_->open_files().original();
   const auto tell = [&spawn](const char* name, const std::string& value) {
     spawn.environment.push_back(std::string(name).append("=").append(value));
   };

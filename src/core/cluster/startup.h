@@ -47,8 +47,8 @@ struct NodePlan {
   std::shared_ptr<const Buffer> set_up_call;
 };
 
-/// How many more workers the limit of open files has room for. Throws Error(system).
-std::size_t num_startable_workers();
+/// How many more workers a process that may have so many files open has room for.
+std::size_t num_startable_workers(std::size_t most_open_files);
 
 /// Brings the workers of one cluster up, all at the same time: starts their processes,
 /// meets those that come over TCP, sends each its set-up call and waits for the replies.

@@ -24,6 +24,7 @@ struct SpawnPlan {
   std::vector<std::string> environment;  ///< "NAME=value"
   std::vector<Passed> descriptors;
   bool dies_with_parent = false;  ///< SIGTERM when the thread that spawned it ends
+  std::optional<std::size_t> open_files;  ///< its limit of them (soft); none: this process's
   bool leaves_terminal = false;   ///< a session of its own: it cannot ask for passwords
 };
 

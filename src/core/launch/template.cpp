@@ -5,7 +5,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/open_files.h"
 #include "base/system_call.h"
+#include "launch/output_log.h"
 #include "launch/worker_variables.h"
 #include "net/packet.h"
 #include "wire/fork_message.h"
@@ -34,17 +36,19 @@ std::string assignment(const char* name, int value) {
 Template::Template(const SpawnPlan& plan) : state_since_(Clock::now()) {
   DescriptorPair pair = make_packet_pair();
   const Descriptor nowhere(
-      system_call("opening /dev/null", [] { return ::open("/dev/null", O_RDWR | O_CLOEXEC); }));
+      system_call("opening /dev/null", [] { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); }));
+  const OutputLog output = OutputLog::kept_in_memory();
+  const OutputLog errors = OutputLog::kept_in_memory();
   SpawnPlan own = plan;
   own.environment = shared_variables(plan);
   own.environment.push_back(assignment(kTemplateVariable, kControlInTemplate));
   own.environment.push_back(assignment(kMainVariable, ::getpid()));
   own.descriptors = {{nowhere.get(), STDIN_FILENO},
-                     {nowhere.get(), STDOUT_FILENO},
-                     {nowhere.get(), STDERR_FILENO},
+                     {output.standard_error(), STDOUT_FILENO},
+                     {errors.standard_error(), STDERR_FILENO},
                      {pair.second.get(), kControlInTemplate}};
   process_ = Process::spawn(own);
-  control_ = std::move(pair.first);
+  control_ = moved_out_of_the_way(std::move(pair.first));
 }
 
 void Template::become(State state) {
@@ -92,6 +96,7 @@ Process Template::retire() {
 
 std::string kind_of_worker(const SpawnPlan& plan, const std::string& inherited_state) {
   std::string kind = inherited_state;
+  if (plan.open_files) kind += std::to_string(*plan.open_files);
   for (const std::string& word : plan.argv) kind.append(word).push_back('\0');
   kind.push_back('\0');
   for (const std::string& variable : shared_variables(plan)) {

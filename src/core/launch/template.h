@@ -39,6 +39,9 @@ class Template {
   /// where there will be none: then it is not busy any more.
   std::optional<Process> take_worker();
 
+  /// Its process id, also once it is lost.
+  pid_t pid() const { return process_.pid(); }
+
   /// To poll for input; -1 once it is lost.
   int descriptor() const { return control_.get(); }
 

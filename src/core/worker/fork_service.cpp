@@ -66,18 +66,40 @@ std::optional<Order> await_order(int control, int main_process) {
   }
 }
 
+// What R and the user's start-up files wrote before the fork belongs to each worker.
+void copy_output(int from, int to) {
+  std::array<char, 4096> bytes{};
+  off_t at = 0;
+  for (;;) {
+    const ssize_t got =
+        retry_interrupted([&] { return ::pread(from, bytes.data(), bytes.size(), at); });
+    if (got <= 0) return;
+    const auto size = static_cast<std::size_t>(got);
+    if (retry_interrupted([&] { return ::write(to, bytes.data(), size); }) != got) return;
+    at += got;
+  }
+}
+
+Descriptor copy_of(int descriptor) {
+  return Descriptor(system_call("copying a descriptor of a template", [&] {
+    return ::fcntl(descriptor, F_DUPFD_CLOEXEC, kFirstSparedDescriptor);
+  }));
+}
+
 void become_worker(Order order) {
+  const Descriptor output = copy_of(STDOUT_FILENO);
+  const Descriptor errors = copy_of(STDERR_FILENO);
   std::vector<Descriptor> spared;  // copies out of the way of the numbers to be set
   for (const Descriptor& descriptor : order.descriptors) {
-    spared.emplace_back(system_call("copying a descriptor of a worker", [&] {
-      return ::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kFirstSparedDescriptor);
-    }));
+    spared.push_back(copy_of(descriptor.get()));
   }
   order.descriptors.clear();
   for (std::size_t i = 0; i < spared.size(); ++i) {
     system_call("setting a descriptor of a worker",
                 [&] { return ::dup2(spared[i].get(), order.request.descriptors[i]); });
   }
+  copy_output(output.get(), STDOUT_FILENO);
+  copy_output(errors.get(), STDERR_FILENO);
   for (const std::string& variable : order.request.variables) {
     const std::size_t equals = variable.find('=');
     ::setenv(variable.substr(0, equals).c_str(), variable.c_str() + equals + 1, 1);
