@@ -226,8 +226,8 @@ way_of_talking <- function(engine, transport, is_ours, command) {
 
 # By a template: where the command is nodelay's own, and the user has nothing against it.
 may_be_forked <- function(command, shells) {
-  getOption("nodelay.template", !isFALSE(as.logical(Sys.getenv("R_NODELAY_TEMPLATE")))) &&
-    Sys.info()[["sysname"]] == "Linux" && command$is_default && command$niceness == 0L && shells[[1L]] == "sh"
+  is_wanted <- getOption("nodelay.template", Sys.getenv("R_NODELAY_TEMPLATE"))
+  !isFALSE(as.logical(is_wanted)) && Sys.info()[["sysname"]] == "Linux" && command$is_default && command$niceness == 0L && shells[[1L]] == "sh"
 }
 
 # A worker may answer its set-up call with an error that the code there could not catch.

@@ -42,11 +42,12 @@ lines_of <- function(path) if (file.exists(path)) readLines(path, warn = FALSE) 
 
 rscript_path <- function() file.path(R.home("bin"), "Rscript")
 
-# A main process of its own: runs lines of R code in a fresh Rscript with `env` ("NAME=value").
-run_script <- function(lines, env = character(), seconds = 30) {
+# A main process of its own: runs lines of R code in a fresh Rscript with `env` ("NAME=value"), once the
+# commands `shell` have been run.
+run_script <- function(lines, env = character(), seconds = 30, shell = "") {
   script <- withr::local_tempfile(fileext = ".R", lines = c("library(parallel); library(nodelay)", lines))
-  words <- shQuote(c(env, rscript_path(), script))
-  suppressWarnings(system2("env", words, stdout = TRUE, stderr = TRUE, timeout = seconds))
+  command <- paste(shell, "exec", paste(shQuote(c("env", env, rscript_path(), script)), collapse = " "))
+  suppressWarnings(system2("sh", c("-c", shQuote(command)), stdout = TRUE, stderr = TRUE, timeout = seconds))
 }
 
 # The same without waiting for it; returns its pid. Its output goes to `log`.
