@@ -18,7 +18,6 @@ run_worker <- function() {
 
 # What a template does in place of a worker; returns in the workers that it forks.
 fork_workers <- function() {
-  gc() # workers then share more of it for longer
   worker_fork(tempdir(), is_pristine())
   the$session <- session_new() # the other one is the template's
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <cpp11.hpp>
 
+#include "base/open_files.h"
 #include "bind_command.h"
 #include "bind_conditions.h"
 #include "bind_node.h"
 #include "bind_serialization.h"
-#include "base/open_files.h"
 #include "cluster/startup.h"
 #include "launch/environment.h"
 #include "launch/output_log.h"
@@ -187,7 +187,8 @@ using namespace nodelay;
 [[cpp11::register]] cpp11::integers session_template_pids(SEXP pointer) {
   return entry([&]() -> cpp11::integers {
     cpp11::writable::integers pids;
-    for (const pid_t pid : session_of(pointer)->template_pids()) pids.push_back(static_cast<int>(pid));
+    for (const pid_t pid : session_of(pointer)->template_pids())
+      pids.push_back(static_cast<int>(pid));
     return pids;
   });
 }

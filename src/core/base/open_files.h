@@ -11,7 +11,8 @@ namespace nodelay {
 /// How many descriptors are open in this process.
 std::size_t num_open_descriptors();
 
-/// How many it may have open at most, once OpenFilesLimit has raised its limit. Throws Error(system).
+/// How many it may have open at most, once OpenFilesLimit has raised its limit. Throws
+/// Error(system).
 std::size_t most_open_descriptors();
 
 /// Moves a descriptor to a number that select(2) does not know (1024 and above), so that the lower

@@ -23,9 +23,9 @@ struct SpawnPlan {
   std::vector<std::string> argv;         ///< argv[0] is a path, or a name looked up on PATH
   std::vector<std::string> environment;  ///< "NAME=value"
   std::vector<Passed> descriptors;
-  bool dies_with_parent = false;  ///< SIGTERM when the thread that spawned it ends
+  bool dies_with_parent = false;          ///< SIGTERM when the thread that spawned it ends
   std::optional<std::size_t> open_files;  ///< its limit of them (soft); none: this process's
-  bool leaves_terminal = false;   ///< a session of its own: it cannot ask for passwords
+  bool leaves_terminal = false;           ///< a session of its own: it cannot ask for passwords
 };
 
 /// A descriptor that becomes readable when the process ends; empty where the kernel has no

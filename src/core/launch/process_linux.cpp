@@ -133,7 +133,9 @@ std::optional<Process> Process::adopt(pid_t pid) {
 }
 
 Process::Process(pid_t pid)
-    : pid_(pid), parent_(::getpid()), exit_descriptor_(moved_out_of_the_way(open_exit_descriptor(pid))) {}
+    : pid_(pid),
+      parent_(::getpid()),
+      exit_descriptor_(moved_out_of_the_way(open_exit_descriptor(pid))) {}
 
 Process::Process(Process&& other) noexcept
     : pid_(std::exchange(other.pid_, 0)),
