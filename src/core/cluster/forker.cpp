@@ -17,11 +17,16 @@ constexpr double kFarewellPatience = 1;  // seconds for one that nobody wants an
 Forker::Forker(std::shared_ptr<Session> session, double patience)
     : session_(std::move(session)), patience_(patience) {}
 
-// What is being forked has to be reaped.
+// What is being forked has to be seen off: nobody has the other end of its stream any more.
 Forker::~Forker() {
   if (!has_asked_) return;
   const TimePoint end = seconds_from(Clock::now(), kFarewellPatience);
-  while (!template_->take_worker() && template_->state() == Template::State::busy) {
+  for (;;) {
+    if (auto worker = template_->take_worker()) {
+      session_->depart(
+          {std::move(*worker), TemporaryFolder(), Departure::Patience::usual, Clock::now()});
+    }
+    if (template_->state() != Template::State::busy) return;
     if (Clock::now() >= end) session_->retire(*template_);
     pollfd watched{template_->descriptor(), POLLIN, 0};
     poll_until({&watched, 1}, end);
