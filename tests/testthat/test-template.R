@@ -107,6 +107,18 @@ test_that("a call that forked workers run is interrupted, with its children", {
   }), 10)
 })
 
+test_that("an interrupt while the template or its workers start leaves nothing in the way", {
+  for (seconds in c(0.02, 0.1, 0.15, 0.2)) {
+    before <- child_pids()
+    withr::local_envvar(OF_THIS_TEST = paste("interrupt", seconds))
+    interrupt_in(seconds)
+    outcome <- tryCatch({ stopCluster(makeClusterPSOCK(2)); Sys.sleep(5); "too late" }, interrupt = function(e) "interrupted")
+    expect_identical(outcome, "interrupted")
+    expect_identical(child_pids(), before)
+    expect_identical(clusterCall(local_cluster(2), identity, 1), list(1, 1))
+  }
+})
+
 test_that("after the death of the template the next cluster gets a new one", {
   local_cluster(1)
   old <- template_pids()

@@ -11,7 +11,7 @@
 namespace nodelay {
 namespace {
 
-constexpr std::size_t kMostTemplates = 4;  // each is an R that holds some 30 MB
+constexpr std::size_t kMostTemplates = 4;  // each is an R that holds some 40 MB
 
 }  // namespace
 
