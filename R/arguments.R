@@ -25,6 +25,11 @@ as_number <- function(value, name, range, is_in_range) {
   stop_argument("Argument '", name, "' must be a number ", range, ", not ", shown(value), ".")
 }
 
+as_option <- function(value, name, range, is_in_range) {
+  if (is.numeric(value) && length(value) == 1L && !is.na(value) && is_in_range(value)) return(value)
+  stop_argument("Option '", name, "' must be a number ", range, ", not ", shown(value), ".")
+}
+
 as_choice <- function(value, name, choices) {
   if (identical(value, choices)) return(choices[1L])
   if (is.character(value) && length(value) == 1L && value %in% choices) return(value)
@@ -72,7 +77,9 @@ with_localhost <- function(workers) {
 check_number_of_local_workers <- function(workers) {
   limits <- as_worker_limits(getOption("parallelly.maxWorkers.localhost", c(1, 3)))
   if (workers <= min(limits)) return(invisible()) # whatever the number of cores
-  cores <- availableCores()
+  # As in parallelly, a package check's limit of two cores is for those who ask for the number of cores.
+  ignored <- split_words(as.character(getOption("parallelly.maxWorkers.localhost.ignore", "_R_CHECK_LIMIT_CORES_")), ",")
+  cores <- availableCores(methods = setdiff(setting("availableCores.methods", core_methods), ignored))
   load <- workers / cores
   too_many <- function(limit, kind) {
     sprintf(

@@ -3,11 +3,10 @@
 #' `as.cluster()` makes a cluster of a node or of a list of nodes and clusters; `c()`
 #' joins clusters, and single nodes with them.
 #'
-#' A cluster of nodelay's nodes together with those of \pkg{parallel} or \pkg{parallelly} works
-#' with the functions that wait for each node in turn, such as [parallel::clusterCall()],
-#' [parallel::clusterExport()], [parallel::parLapply()] and [parallel::stopCluster()]. Those that take whichever node is
-#' done first, [parallel::clusterApplyLB()] and its kin, wait on R's connections of all nodes, and a node of nodelay
-#' has none: they fail.
+#' A cluster of nodelay's nodes together with those of \pkg{parallel} or \pkg{parallelly} works with the
+#' functions of package parallel, also with those that take whichever node is done first, such as
+#' [parallel::clusterApplyLB()]. These wait on R's connections of all nodes: of each node of nodelay, too, they
+#' take one.
 #'
 #' @param x A node, a cluster, or a list of these.
 #' @param ... For `c()`, the clusters and nodes to join, the first one a cluster; not used by `as.cluster()`.
@@ -16,7 +15,7 @@
 #' @return A cluster: an unnamed list of nodes. A node makes a cluster of its own kind. Of several
 #'   the classes are those that all have in common: nodelay's clusters make another one, which does
 #'   all that they do; one of nodelay and one of \pkg{parallel} make one of class
-#'   `c("SOCKcluster", "cluster")`. `c()` warns where a node appears more than once.
+#'   `c("nodelay_mixed_cluster", "SOCKcluster", "cluster")`. `c()` warns where a node appears more than once.
 #'
 #' @section Errors:
 #' `nodelay_error_argument` for what is neither node nor cluster, and for an empty list.
@@ -69,5 +68,5 @@ join_clusters <- function(parts) {
   if (length(duplicates) > 0L) {
     warning("The combined cluster has duplicated nodes, the same workers as before: ", paste0("#", duplicates, collapse = ", "), call. = FALSE)
   }
-  structure(nodes, class = Reduce(intersect, lapply(clusters, class)))
+  structure(nodes, class = class_of_joined(nodes, Reduce(intersect, lapply(clusters, class))))
 }

@@ -27,7 +27,7 @@ autoStopCluster <- function(cl, debug = FALSE) {
   if (is.environment(attr(cl, "gcMe"))) return(cl)
   if (inherits(cl, "SOCKcluster")) {
     for (i in seq_along(cl)) cl[[i]] <- auto_stop_node(cl[[i]], debug)
-    attr(cl, "gcMe") <- new.env(parent = emptyenv())
+    attr(cl, "gcMe") <- witness_of(cl, debug)
   } else {
     attr(cl, "gcMe") <- stopper_of(cl, debug)
   }
@@ -38,6 +38,16 @@ auto_stop_node <- function(node, debug) {
   if (inherits(node, "nodelay_node") || is.environment(attr(node, "gcMe"))) return(node)
   attr(node, "gcMe") <- stopper_of(as.cluster(node), debug)
   node
+}
+
+# An environment that tells, where asked to, that `cl` is collected; its nodes see to themselves.
+witness_of <- function(cl, debug) {
+  witness <- new.env(parent = emptyenv())
+  if (!debug) return(witness)
+  witness$owner <- Sys.getpid()
+  witness$text <- paste0("Finalizing cluster of class ", class(cl)[1L], " with ", count_of_nodes(length(cl)), ": each stops once no other cluster has it")
+  reg.finalizer(witness, function(witness) if (witness$owner == Sys.getpid()) message(witness$text))
+  witness
 }
 
 # An environment that stops `cl` when it is collected itself.
@@ -55,6 +65,6 @@ stopper_of <- function(cl, debug) {
 stop_collected <- function(stopper) {
   connections <- Filter(Negate(is.null), lapply(unclass(stopper$cl), function(node) unclass(node)$con))
   if (stopper$owner != Sys.getpid() || !all(vapply(connections, isConnectionValid, NA))) return()
-  if (stopper$debug) message("Stopping a cluster that was garbage collected: ", paste(class(stopper$cl), collapse = ", "))
+  if (stopper$debug) message("Finalizing cluster of class ", class(stopper$cl)[1L], ", which was garbage collected")
   try(stopCluster(stopper$cl), silent = TRUE)
 }

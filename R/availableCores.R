@@ -19,7 +19,8 @@ core_methods <- c(
 #'   1 where forked processing is not supported, see [supportsMulticore()]. `"connections"` and
 #'   `"connections-N"` are added to `methods`.
 #' @param methods Character vector of the methods to ask, see below. Those in option
-#'   `parallelly.availableCores.methods.excludes` are left out.
+#'   `parallelly.availableCores.methods.excludes`, separated by commas or as a vector, are left
+#'   out.
 #' @param na.rm Logical: leave out the methods that have no answer?
 #' @param logical Logical: passed to [parallel::detectCores()] by method `"system"`.
 #' @param default Integer, with a name: what to return where no method has an answer.
@@ -60,7 +61,9 @@ core_methods <- c(
 #' * `"PBS"`: `PBS_NUM_PPN`, or else `NCPUS`.
 #' * `"SGE"`: the slots of this host in the file `PE_HOSTFILE`, or else `NSLOTS`.
 #' * `"Slurm"`: `SLURM_CPUS_ON_NODE`, or else `SLURM_CPUS_PER_TASK`, or else the number of this
-#'   node in `SLURM_JOB_CPUS_PER_NODE` or `SLURM_TASKS_PER_NODE`. In a task that `srun` started,
+#'   node in `SLURM_JOB_CPUS_PER_NODE` or `SLURM_TASKS_PER_NODE`. In a job of several nodes the
+#'   CPUs of its tasks here come first: the number of this node in `SLURM_TASKS_PER_NODE`, times
+#'   `SLURM_CPUS_PER_TASK`, but not more than `SLURM_CPUS_ON_NODE`. In a task that `srun` started,
 #'   the task's own share: `SLURM_CPUS_PER_TASK`, or else its part of `SLURM_CPUS_ON_NODE`.
 #'
 #' Of your own:
@@ -104,15 +107,16 @@ availableCores <- as_command(function(constraints = NULL,
   na.rm <- is_flag(na.rm, "na.rm")
   which <- as_choice(which, "which", c("min", "max", "all"))
   fraction <- as_number(fraction, "fraction", "above 0 and up to 1", function(x) x > 0 && x <= 1)
-  omit <- as_number(omit, "omit", "of 0 or more", function(x) x >= 0)
+  omit <- as_number(omit, "omit", "of 0 or more", function(x) x >= 0 && x < Inf)
   max <- as_number(max, "max", "of 1 or more", function(x) x >= 1)
+  default <- as_default_cores(default)
 
   cores <- vapply(methods, cores_by, 0L, logical = logical)
   refuse_no_cores(cores)
   if ("multicore" %in% constraints && !supportsMulticore()) cores[] <- 1L
   if (which != "all") cores <- choose_cores(cores, which)
   if (na.rm) cores <- cores[!is.na(cores)]
-  if (length(cores) == 0L) cores <- as_default_cores(default)
+  if (length(cores) == 0L) cores <- default
   cores <- raise_to_minimum(cores)
   limit_cores(cores, fraction, omit, max)
 })
@@ -165,12 +169,13 @@ free_connections <- function(method) {
     if (is.na(reserved)) return(NA_integer_)
   }
   # R itself holds the first three.
-  max(1L, as.integer(most_connections() - nrow(showConnections(all = TRUE)) - reserved))
+  free <- most_connections() - nrow(showConnections(all = TRUE)) - reserved
+  as.integer(min(max(1L, free), .Machine$integer.max))
 }
 
 most_connections <- function() {
-  most <- setting("availableConnections", NULL)
-  if (!is.null(most)) return(as_count(most, "parallelly.availableConnections"))
+  most <- given_connections()
+  if (!is.null(most)) return(most)
   argument <- grep("^--max-connections=", commandArgs(), value = TRUE) # R 4.4 and later
   if (length(argument) == 0L) 128L else as.integer(sub(".*=", "", argument[[1L]]))
 }
@@ -227,7 +232,7 @@ settle_fallback <- function(cores) {
 }
 
 as_default_cores <- function(default) {
-  if (is.numeric(default) && length(default) == 1L && !is.na(default) && default >= 1) {
+  if (is.numeric(default) && length(default) == 1L && !is.na(default) && default >= 1 && default <= .Machine$integer.max) {
     return(structure(as.integer(default), names = names(default)))
   }
   stop_argument("Argument 'default' must be a number of cores, not ", shown(default), ".")
@@ -264,5 +269,6 @@ as_methods <- function(methods, constraints, name) {
   }
   limits <- grep("^connections(-[0-9]+)?$", constraints, value = TRUE)
   methods <- c(methods, setdiff(limits, methods))
-  methods[!methods %in% setting(paste0(name, ".methods.excludes"), NULL)]
+  excludes <- split_words(as.character(setting(paste0(name, ".methods.excludes"), NULL)), ",")
+  methods[!methods %in% excludes]
 }

@@ -94,10 +94,20 @@ hosts_by <- function(method, cores) {
     hosts <- as.character(custom_value("availableWorkers"))
     if (length(hosts) > 0L) return(hosts)
   } else if (!is_core_method(method)) {
-    return(split_words(as.character(option_or_variable(method)), "[:blank:],"))
+    hosts <- split_words(as.character(option_or_variable(method)), "[:blank:],")
+    refuse_no_workers(hosts, method)
+    return(hosts)
   }
   count <- cores(method)
-  rep("localhost", if (length(count) != 1L || is.na(count)) 0L else count)
+  rep(this_machine(), if (length(count) != 1L || is.na(count)) 0L else count)
+}
+
+this_machine <- function() setting("localhost.hostname", "localhost")
+
+# No host has a number for its name: somebody has set a number of workers, and one that makes no sense.
+refuse_no_workers <- function(hosts, method) {
+  if (length(hosts) != 1L || !grepl("^(0+|-[0-9]+)$", hosts)) return(invisible())
+  stop_argument("Method '", method, "' of availableWorkers() must give names of hosts, not ", sQuote(hosts, FALSE), ".")
 }
 
 is_core_method <- function(method) {
@@ -109,5 +119,5 @@ first_hosts <- function(hosts, methods, cores) {
   method <- names(hosts)[1L]
   if (method %in% c(scheduler_methods, "custom") || !is_core_method(method)) return(hosts[[1L]])
   is_machine <- methods %in% c(machine_methods, "fallback") | startsWith(methods, "connections")
-  rep("localhost", cores(unique(c(method, methods[is_machine]))))
+  rep(this_machine(), cores(unique(c(method, methods[is_machine]))))
 }

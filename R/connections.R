@@ -56,6 +56,7 @@ isConnectionValid <- function(con) {
 }
 
 #' @rdname connectionId
+#' @method all.equal connection
 #' @export
 all.equal.connection <- function(target, current, ...) {
   if (identical(target, current)) TRUE else "Connections differ"
@@ -74,17 +75,32 @@ all.equal.connection <- function(target, current, ...) {
 #'   `parallelly.availableConnections.tries`, by default 16384. The option
 #'   `parallelly.availableConnections` overrides the number that is found.
 #'
+#' @section Errors:
+#' `nodelay_error_argument` where one of the options is no number, or
+#' `parallelly.availableConnections` is below 3.
+#'
 #' @examples
 #' availableConnections()
 #' freeConnections()
 #' @export
 availableConnections <- function() {
-  given <- setting("availableConnections", NULL)
-  if (!is.null(given)) return(as_count(given, "parallelly.availableConnections"))
+  given <- given_connections()
+  if (!is.null(given)) return(given)
+  tries <- as_option(
+    setting("availableConnections.tries", 16384L), "parallelly.availableConnections.tries", "of 0 or more", function(x) x >= 0
+  )
   if (is.null(the$num_connections)) {
-    the$num_connections <- count_connections(as_count(setting("availableConnections.tries", 16384L), "parallelly.availableConnections.tries"))
+    found <- count_connections(tries)
+    if (found == Inf) return(found) # more tries may find more
+    the$num_connections <- found
   }
   the$num_connections
+}
+
+# What the user says, NULL where nothing: R has the first three in any case.
+given_connections <- function() {
+  given <- setting("availableConnections", NULL)
+  if (!is.null(given)) as_option(given, "parallelly.availableConnections", "of 3 or more", function(x) x >= 3)
 }
 
 #' @rdname availableConnections

@@ -22,6 +22,10 @@
 #' `nodelay_error_argument` for values that are no ports. What is no port in an environment variable
 #' is skipped with a warning.
 #'
+#' @section For tests:
+#' With environment variable `_R_PARALLELLY_CHECK_AVAILABLE_PORTS_` set to `any` every port counts as free;
+#' any other value is an error.
+#'
 #' @examples
 #' freePort()
 #' freePort("random")
@@ -33,9 +37,17 @@ freePort <- function(ports = 1024:65535, default = "random", randomize = TRUE) {
   default <- as_default_port(default)
   if (length(ports) == 0L) return(if (identical(default, "first")) NA_integer_ else default)
   ports <- as_ports(ports, "ports")
-  port <- find_port(ports, randomize)
+  port <- find_port(ports, randomize, are_ports_tested())
   if (!is.na(port)) return(port)
   if (identical(default, "first")) ports[[1L]] else default
+}
+
+are_ports_tested <- function() {
+  given <- Sys.getenv("_R_PARALLELLY_CHECK_AVAILABLE_PORTS_")
+  if (!given %in% c("", "any")) {
+    stop_argument("Environment variable _R_PARALLELLY_CHECK_AVAILABLE_PORTS_ must be \"any\" or not set, not ", shown(given), ".")
+  }
+  given == ""
 }
 
 # "first", a port, or NA.

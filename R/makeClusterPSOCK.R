@@ -8,7 +8,9 @@
 #'   vector of names, see argument `worker` of [makeNodePSOCK()], one for each
 #'   worker; as a list, names may have an attribute `localhost`. A number of more workers than this
 #'   process may use CPU cores gives a warning, of more than three times as many an error; the option
-#'   `parallelly.maxWorkers.localhost`, by default `c(1, 3)`, holds these limits. `I(100)` is not limited.
+#'   `parallelly.maxWorkers.localhost`, by default `c(1, 3)`, holds these limits, and option
+#'   `parallelly.maxWorkers.localhost.ignore` the methods of [availableCores()] that do not count for
+#'   them, by default `"_R_CHECK_LIMIT_CORES_"`. `I(100)` is not limited.
 #' @param makeNode A function that returns what `makeNodePSOCK(..., action = "options")` does. It is called
 #'   once for each worker.
 #' @param user User name on the other machines: a character vector of length 1 or one for each

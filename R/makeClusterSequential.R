@@ -49,7 +49,11 @@ as.cluster.nodelay_sequential_node <- function(x, ...) {
 #' @exportS3Method parallel::sendData
 sendData.nodelay_sequential_node <- function(node, data) {
   worker <- running_worker(node)
-  if (data$type == "EXEC") worker$replies <- c(worker$replies, list(evaluate_call(data$data, worker$globals)))
+  if (data$type == "EXEC") {
+    worker$replies <- c(worker$replies, list(evaluate_call(data$data, worker$globals)))
+  } else if (data$type == "DONE") {
+    worker$is_stopped <- TRUE
+  }
   invisible(NULL)
 }
 

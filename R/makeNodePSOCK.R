@@ -28,8 +28,6 @@
 #'   adds; without one, they come last. A call of `parallel:::.workRSOCK()` among them takes
 #'   the place of nodelay's last expression; such a worker knows no token, so whoever connects
 #'   to the port first is taken for it.
-#' @param rscript_call R code for the last expression of the worker, a string, such as
-#'   `"parallel:::.workRSOCK()"`. As above for the token. `NULL`: nodelay's.
 #' @param rscript_options Named list of R options to set on the worker, with any values.
 #' @param rscript_startup R code to run on the worker once it is up: an expression
 #'   as from [quote()], a character vector of lines, or a list of these. It runs in the
@@ -40,6 +38,8 @@
 #'   such variable. Local workers have them from the start of R on.
 #' @param rscript_libs Character vector of library paths of the worker; `"*"` stands for
 #'   those that it has by itself. `NULL`: no change.
+#' @param rscript_call R code for the last expression of the worker, a string, such as
+#'   `"parallel:::.workRSOCK()"`. Such a worker knows no token, see `rscript_args`. `NULL`: nodelay's.
 #' @param rscript_sh How the command is quoted, one or two of `"auto"`, `"sh"`, `"cmd"` (Windows) and `"none"`: for the
 #'   shell that runs `Rscript`, and for the one that hands the whole command to another machine
 #'   (`"auto"`: `"sh"`, but `"none"` for srun).
@@ -81,7 +81,8 @@
 #' @param transport What connects the two, a string: `"local"` a socket pair, which opens no port,
 #'   `"tcp"` a TCP connection; `"auto"`: local for local native workers, else TCP.
 #' @param validate Logical: ask the worker for its R version, platform and libraries
-#'   (element `session_info` of the node)? Costs no extra round trip.
+#'   (element `session_info` of the node)? Costs no extra round trip. With option
+#'   `parallelly.makeNodePSOCK.sessionInfo.pkgs` set to `TRUE` also for the packages in its libraries.
 #' @param verbose Logical: tell what is being done?
 #'
 #' @details
@@ -114,9 +115,9 @@
 makeNodePSOCK <- function(worker = setting("localhost.hostname", "localhost"), master = NULL, port = c("auto", "random"),
                           connectTimeout = setting("makeNodePSOCK.connectTimeout", 120),
                           timeout = setting("makeNodePSOCK.timeout", 30 * 24 * 3600),
-                          rscript = NULL, homogeneous = NULL, rscript_args = NULL,
-                          rscript_call = setting("makeNodePSOCK.rscript_call", NULL), rscript_envs = NULL, rscript_libs = NULL,
-                          rscript_startup = NULL, rscript_sh = c("auto", "cmd", "sh", "none"),
+                          rscript = NULL, homogeneous = NULL, rscript_args = NULL, rscript_envs = NULL, rscript_libs = NULL,
+                          rscript_startup = NULL, rscript_call = setting("makeNodePSOCK.rscript_call", NULL),
+                          rscript_sh = c("auto", "cmd", "sh", "none"),
                           default_packages = c("datasets", "utils", "grDevices", "graphics", "stats", if (methods) "methods"),
                           methods = TRUE,
                           socketOptions = setting("makeNodePSOCK.socketOptions", "no-delay"),
@@ -179,7 +180,8 @@ node_plan <- function(worker, master, timeout, rscript, homogeneous, rscript_arg
       as_r_options(rscript_options),
       if (!is.null(command$socketOptions)) list(socketOptions = command$socketOptions)
     ),
-    startup = as_startup_code(rscript_startup), validate = validate
+    startup = as_startup_code(rscript_startup), validate = validate,
+    pkgs = isTRUE(setting("makeNodePSOCK.sessionInfo.pkgs", FALSE))
   )
   structure(list(
     host = as.character(host), localhost = is_local, rank = rank, master = master,
@@ -237,7 +239,7 @@ ensure_set_up <- function(plans, started) {
   nodes_stop(lapply(started, `[[`, "handle"), done_message)
   plan <- plans[[failed[1L]]]
   signal_error("start_failed", paste0(
-    "Worker ", plan$rank, " on ", plan$host, " could not be set up: ", started[[failed[1L]]]$reply$value
+    "Cluster setup failed. Worker ", plan$rank, " on ", plan$host, " could not be set up: ", started[[failed[1L]]]$reply$value
   ), list(node = plan$rank, pid = started[[failed[1L]]]$pid, host = plan$host))
 }
 
@@ -249,6 +251,7 @@ launch_nodes <- function(plans, port, verbose) {
     for (plan in plans) show_command(plan, ports[[1L]])
     return(vector("list", length(plans)))
   }
+  ensure_programs(plans)
   hosts <- vapply(plans, `[[`, "", "host")
   say("Starting %d worker(s) on %s ...", length(plans), paste(sQuote(unique(hosts), FALSE), collapse = ", "))
   patience <- max(vapply(plans, `[[`, 0, "connectTimeout"))

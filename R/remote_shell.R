@@ -18,7 +18,7 @@ remote_shells <- list(
 ensure_remote_shell <- function(rshcmd) {
   if (is.function(rshcmd)) {
     formals <- names(formals(args(rshcmd)))
-    if (length(formals) < 2L && !"..." %in% formals) {
+    if (!"..." %in% formals && !all(c("rshopts", "worker") %in% formals)) {
       stop_argument("Argument 'rshcmd': the function must take the arguments 'rshopts' and 'worker'.")
     }
   } else if (!is.null(rshcmd) && (!is.character(rshcmd) || length(rshcmd) == 0L || anyNA(rshcmd))) {
@@ -32,11 +32,20 @@ as_remote_shell <- function(rshcmd, is_only_shown) {
   if (!is.null(rshcmd) && length(words) == 0L) stop_argument("Argument 'rshcmd' must name a program, not ", shown(rshcmd), ".")
   if (length(words) == 0L || identical(words, "")) words <- "<ssh>"
   if (all(grepl("^<.*>$", words))) return(typed_remote_shell(words, is_only_shown))
-  if (!nzchar(words[[1L]]) || (!is_only_shown && !nzchar(Sys.which(words[[1L]])))) {
-    stop_argument("Argument 'rshcmd': there is no program ", sQuote(words[[1L]], FALSE), " on this machine.")
-  }
+  if (!nzchar(words[[1L]])) refuse_program("")
   kind <- sub("[.]exe$", "", basename(words[[1L]]))
   list(program = words, before_host = character(), kind = if (kind == "plink") "putty-plink" else kind)
+}
+
+# Before anything is started. What is planned or shown may be meant for another time or machine.
+ensure_programs <- function(plans) {
+  programs <- unique(unlist(lapply(plans, function(plan) if (!plan$manual) plan$remote$program[1L])))
+  missing <- Filter(function(program) !nzchar(Sys.which(program)), programs)
+  if (length(missing) > 0L) refuse_program(missing[[1L]])
+}
+
+refuse_program <- function(program) {
+  stop_argument("Argument 'rshcmd': there is no program ", sQuote(program, FALSE), " on this machine.")
 }
 
 # The first of these types, such as "<ssh>", that is there.

@@ -9,12 +9,13 @@
 #'     \item{`r_version`, `platform`, `pwd`}{The worker's R version, platform and working directory
 #'       at its start, strings; `NA` where it was made with `validate = FALSE`.}
 #'     \item{`pid`}{Process id, an integer.}
-#'     \item{`connection_index`}{Number of the node's R connection, an integer; `NA`, since nodelay
-#'       uses none.}
+#'     \item{`connection_index`}{Number of the node's R connection, an integer; `NA` where there is
+#'       none, since it is made when `node$con` is asked for.}
 #'     \item{`connection`}{What connects the two, a string: `"socket pair"` or the TCP port, and
-#'       `"ERROR: "` with the reason where the worker is lost or stopped.}
+#'       `"ERROR: "` with the reason where the worker is lost or stopped, or `node$con` was closed.}
 #'   }
-#'   `print()`: its argument, invisibly. Nodes that are lost or stopped are named as broken.
+#'   `print()`: its argument, invisibly. Nodes that are lost or stopped, or whose `node$con` was
+#'   closed, are named as broken. Closing `node$con` breaks nothing else: the node works on.
 #'
 #' @examples
 #' cl <- makeClusterPSOCK(2)
@@ -30,22 +31,43 @@ NULL
 #' @export
 summary.nodelay_cluster <- function(object, ...) do.call(rbind, lapply(started_nodes(object), summary.nodelay_node))
 
+#' @export
+summary.nodelay_mixed_cluster <- function(object, ...) {
+  do.call(rbind, lapply(started_nodes(object), function(node) {
+    if (inherits(node, "nodelay_node")) summary.nodelay_node(node) else summary_of_other(node)
+  }))
+}
+
 # All but those that were only shown, with dryrun = TRUE.
 started_nodes <- function(cl) Filter(Negate(is.null), unclass(cl))
 
 #' @rdname summary.nodelay_cluster
 #' @export
 summary.nodelay_node <- function(object, ...) {
-  session_info <- unclass(object)$session_info
+  connection <- node_connection(object)
+  summary_row(unclass(object), attr(object, "pid"), connection$index, connection$text)
+}
+
+# Of a node of package parallel or parallelly.
+summary_of_other <- function(node) {
+  node <- unclass(node)
+  pid <- node$session_info$process$pid
+  is_valid <- isConnectionValid(node$con)
+  summary_row(
+    node, if (is.null(pid)) NA_integer_ else pid, as.integer(node$con),
+    if (is_valid) summary(node$con)$description else "ERROR: invalid connection"
+  )
+}
+
+# `node`: a list.
+summary_row <- function(node, pid, connection_index, connection) {
   text_or_na <- function(text) if (is.null(text)) NA_character_ else text
   data.frame(
-    host = as.character(unclass(object)$host),
-    r_version = text_or_na(session_info$r$version.string),
-    platform = text_or_na(session_info$r$platform),
-    pwd = text_or_na(session_info$pwd),
-    pid = attr(object, "pid"),
-    connection_index = NA_integer_,
-    connection = node_connection(object)
+    host = as.character(node$host),
+    r_version = text_or_na(node$session_info$r$version.string),
+    platform = text_or_na(node$session_info$r$platform),
+    pwd = text_or_na(node$session_info$pwd),
+    pid = pid, connection_index = connection_index, connection = connection
   )
 }
 
@@ -63,12 +85,16 @@ print.nodelay_node <- function(x, ...) {
 
 #' @rdname summary.nodelay_cluster
 #' @export
-print.nodelay_cluster <- function(x, ...) {
+print.nodelay_cluster <- function(x, ...) print_cluster(x, summary.nodelay_cluster(x))
+
+#' @export
+print.nodelay_mixed_cluster <- function(x, ...) print_cluster(x, summary.nodelay_mixed_cluster(x))
+
+print_cluster <- function(x, about) {
   if (length(started_nodes(x)) == 0L) {
     cat("Socket cluster with no nodes\n")
     return(invisible(x))
   }
-  about <- summary.nodelay_cluster(x)
   cat("Socket cluster with ", described_places(about), described_breakage(about$connection),
     if (!is.null(attr(x, "gcMe"))) ". This cluster is registered to be automatically stopped by the garbage collector",
     "\n", sep = ""
@@ -76,18 +102,24 @@ print.nodelay_cluster <- function(x, ...) {
   invisible(x)
 }
 
-# What the stream to the worker is, or "ERROR: " and what became of it.
+# `index`: the number of R's connection to the node, NA where there is none; `text`: what the stream
+# to the worker is, or "ERROR: " and what became of it.
 node_connection <- function(node) {
-  broken <- tryCatch(
-    {
-      state <- node_state(node_handle(node))
-      if (state$state == "lost") sub("\n.*", "", state$text) else if (state$state != "running") state$state
-    },
-    nodelay_error_stopped = function(e) "made in another R session"
-  )
-  if (!is.null(broken)) return(paste("ERROR:", broken))
+  state <- tryCatch(node_state(node_handle(node)), nodelay_error_stopped = function(e) list(state = "made in another R session"))
+  con <- state$connection
+  is_valid <- !is.null(con) && isConnectionValid(con)
+  broken <- if (state$state == "lost") {
+    sub("\n.*", "", state$text)
+  } else if (state$state != "running") {
+    state$state
+  } else if (!is.null(con) && !is_valid) {
+    "invalid connection, node$con was closed"
+  }
   port <- attr(node, "port")
-  if (port > 0L) sprintf("TCP port %d", port) else "socket pair"
+  list(
+    index = if (is_valid) as.integer(con) else NA_integer_,
+    text = if (!is.null(broken)) paste("ERROR:", broken) else if (port > 0L) sprintf("TCP port %d", port) else "socket pair"
+  )
 }
 
 is_broken <- function(connection) startsWith(connection, "ERROR: ")

@@ -71,7 +71,12 @@ set_up_worker <- function(settings) {
     pwd = getwd(),
     tempdir = tempdir(),
     libs = .libPaths(),
-    pkgs = NULL,
+    pkgs = if (isTRUE(settings$pkgs)) {
+      sapply(.libPaths(), simplify = FALSE, FUN = function(lib) {
+        found <- utils::installed.packages(lib.loc = lib)
+        if (nrow(found) > 0L) paste0(found[, "Package"], "_", found[, "Version"])
+      })
+    },
     process = list(pid = Sys.getpid())
   )
 }

@@ -1,54 +1,62 @@
 # SPDX-License-Identifier: MIT
-# Measures how long 8 local workers take to start, with package parallel and with nodelay, in turn.
-# A start ends when every worker has answered a first call. Stopping is not timed. The first start
-# is shown by itself: nodelay's includes what later ones find ready.
-#
-#   Rscript bench/startup.R
-
-library(parallel)
+# How long 8 local workers take to start, until each has answered a call: for the first cluster of
+# a fresh R session, and for the second one in the same session, when the first has been stopped.
+# Loading the contestant's package counts to the first; stopping does not count.
 
 num_workers <- 8
-num_rounds <- 5
+rows <- contestants[c("parallel", "parallelly_no_delay", "mirai_cluster", "mirai", "nodelay")]
 
-makers <- list(
-  parallel = list(label = "parallel::makePSOCKcluster(8)",
-                  make = function() parallel::makePSOCKcluster(num_workers)),
-  nodelay = list(label = "nodelay::makeClusterPSOCK(I(8))",
-                 make = function() nodelay::makeClusterPSOCK(I(num_workers)))
-)
+# All workers' process ids: each answers one call.
+ask_all <- function(row, handle) {
+  if (row$api == "mirai") {
+    return(mirai::collect_mirai(mirai::everywhere(Sys.getpid(), .compute = handle)))
+  }
+  parallel::clusterCall(handle, Sys.getpid)
+}
 
-time_start <- function(make) {
+time_start <- function(row) {
   began <- Sys.time()
-  cl <- make()
-  on.exit(stopCluster(cl))
-  process_ids <- unlist(clusterCall(cl, Sys.getpid))
+  handle <- row$start(num_workers)
+  on.exit(stop_contestant(row, handle))
+  process_ids <- unlist(ask_all(row, handle))
   took_ms <- as.numeric(difftime(Sys.time(), began, units = "secs")) * 1e3
   stopifnot(length(unique(process_ids)) == num_workers)
   took_ms
 }
 
-main <- function() {
-  if (!requireNamespace("nodelay", quietly = TRUE)) {
-    stop("package nodelay is not installed: run scripts/demo, or set R_LIBS to build/library",
-         call. = FALSE)
-  }
-  took_ms <- matrix(NA_real_, num_rounds, length(makers), dimnames = list(NULL, names(makers)))
-  for (round in seq_len(num_rounds)) {
-    order <- if (round %% 2 == 1) names(makers) else rev(names(makers))
-    for (name in order) took_ms[round, name] <- time_start(makers[[name]]$make)
-    cat(sprintf("round %d of %d: %s\n", round, num_rounds,
-                paste(sprintf("%s %.0f ms", names(makers), took_ms[round, ]), collapse = ", ")))
-  }
-
-  medians <- apply(took_ms, 2, stats::median)
-  cat("\nStart of", num_workers, "workers until each has answered a call, ms\n\n")
-  cat(sprintf("%-32s %10s %14s\n", "", "first", paste("median of", num_rounds)))
-  for (name in names(makers)) {
-    cat(sprintf("%-32s %10.0f %14.0f\n", makers[[name]]$label, took_ms[1, name], medians[[name]]))
-  }
-  cat(sprintf("\nnodelay starts %.1f times as fast (first start: %.1f times)\n",
-              medians[["parallel"]] / medians[["nodelay"]],
-              took_ms[1, "parallel"] / took_ms[1, "nodelay"]))
+# A visit is a session, and has a value of each measure.
+time_session <- function(name) {
+  as.numeric(utils::tail(run_session(name), 2))
 }
 
-main()
+measure_startup <- function() {
+  offer_mirai()
+  is_here <- vapply(rows, function(row) is_installed(row$package), NA)
+  absent <- absence(names(rows)[!is_here], rep("not installed", sum(!is_here)),
+                    rep(NA_character_, sum(!is_here)))
+  cells <- lapply(names(rows)[is_here], function(name) {
+    list(row = name, measure = "", visit = function() time_session(name))
+  })
+  outcome <- measure_interleaved(cells, min_rounds = 3)
+  outcome$values$measure <- rep_len(c("first", "second"), nrow(outcome$values))
+  outcome$absences$measure <- rep(NA_character_, nrow(outcome$absences))
+  join_outcomes(outcome, make_outcome(NULL, absent))
+}
+
+benchmark <- list(
+  title = "How long 8 local workers take to start",
+  subtitle = paste("Until each has answered a call; the line marks the median;",
+                   "further left is better"),
+  heading = "Median time in ms until 8 workers have answered",
+  rows = rows, reference = "nodelay", one_axis = TRUE,
+  measures = list(
+    first = list(short = "first", label = "first cluster of a session", unit = "ms"),
+    second = list(short = "second", label = "second cluster of it", unit = "ms")),
+  targets = list(
+    list(measure = "first", row = "nodelay", against = "parallel", at_most = 0.35),
+    list(measure = "second", row = "nodelay", against = "parallel", at_most = 0.05)),
+  measure = measure_startup,
+  session = function(args) {
+    row <- rows[[args]]
+    for (i in 1:2) cat(time_start(row), "\n")
+  })

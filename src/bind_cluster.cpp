@@ -98,7 +98,7 @@ std::string start_failed_text(const Startup& startup, std::size_t num_workers) {
   const Node& node = startup.failed_node();
   const Loss& loss = *node.loss();
   const NodeIdentity& identity = node.identity();
-  std::string text = "Worker " + std::to_string(identity.rank);
+  std::string text = "Cluster setup failed. Worker " + std::to_string(identity.rank);
   if (num_workers > 1) text += " of " + std::to_string(num_workers);
   if (identity.is_remote || node.pid() == 0) {
     text += " on " + identity.host;

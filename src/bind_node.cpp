@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "bind_node.h"
 
+#include <algorithm>
 #include <cstring>
 #include <ctime>
 #include <sstream>
 #include <vector>
 
 #include "bind_conditions.h"
-#include "net/poll.h"
+#include "cluster/node_set.h"
 #include "net/substitution.h"
 
 namespace nodelay {
@@ -47,13 +48,6 @@ SEXP make_connection(Node& node) {
     substitution.put(node.ready_descriptor());
   }
   return connection;
-}
-
-void ensure_running(const NodeHandle& handle) {
-  if (!handle.node->is_stopped()) return;
-  throw Error(ErrorKind::stopped, "Worker " + std::to_string(handle.node->identity().rank) +
-                                      " was stopped at " + handle.stopped_at +
-                                      ": start a new cluster to go on.");
 }
 
 std::string time_of_day() {
@@ -99,10 +93,10 @@ bool is_outcome(SEXP value) {
 }
 
 // The value of a reply; R_UnboundValue where it is not wanted any more.
-SEXP value_of(Node& node, const Reply& reply) {
+SEXP value_of(Node& node, Reply& reply) {
   SEXP value = R_NilValue;  // unprotected, but nothing below allocates
   try {
-    value = unserialize(reply.body);
+    value = unserialize(reply.body, std::move(reply.memory));
   } catch (...) {
     node.release_reply();
     if (!reply.ends_call) node.settle(true);
@@ -111,23 +105,6 @@ SEXP value_of(Node& node, const Reply& reply) {
   node.release_reply();
   if (!reply.ends_call && !node.settle(is_outcome(value))) return R_UnboundValue;
   return value;
-}
-
-// The next wanted value that has been read; R_UnboundValue where there is none.
-SEXP next_value(Node& node) {
-  while (const auto reply = node.take_reply()) {
-    const SEXP value = value_of(node, *reply);
-    if (value != R_UnboundValue) return value;
-  }
-  return R_UnboundValue;
-}
-
-[[noreturn]] void raise_timeout(const NodeHandle& handle) {
-  handle.node->give_up_calls();
-  std::ostringstream text;
-  text << "Worker " << handle.node->identity().rank << " sent no reply within " << handle.timeout
-       << " seconds (argument 'timeout'). It was told to stop.";
-  throw Error(ErrorKind::timeout, text.str());
 }
 
 void ensure_reply_is_due(const Node& node) {
@@ -166,21 +143,13 @@ NodeHandle* own_handle(SEXP pointer) {
   return handle != nullptr && handle->session->is_owner() ? handle : nullptr;
 }
 
-// Waits for news of any of the nodes until `slice_end`.
+// Waits for news of any of the nodes, of which there is one at least, until `slice_end`.
 void wait_for_any(const std::vector<NodeHandle*>& handles, TimePoint slice_end) {
-  std::vector<pollfd> watched;
-  for (const NodeHandle* handle : handles) {
-    watched.push_back({handle->node->stream_descriptor(), handle->node->events(), 0});
-    watched.push_back({handle->node->exit_descriptor(), POLLIN, 0});
-  }
-  poll_until(watched, slice_end);
-  for (std::size_t i = 0; i < handles.size(); ++i) {
-    Node& node = *handles[i]->node;
-    if (watched[2 * i].revents & POLLOUT) node.send(Clock::now());
-    const bool has_read = watched[2 * i].revents != 0 && node.read_available();
-    const bool may_have_ended = watched[2 * i + 1].revents != 0 || node.exit_descriptor() < 0;
-    if (!has_read && may_have_ended) node.look_after();
-  }
+  std::vector<Node*> nodes;
+  for (const NodeHandle* handle : handles) nodes.push_back(handle->node.get());
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  NodeSet(std::move(nodes), *handles.front()->session).wait(slice_end);
 }
 
 // Waits until `is_done(node)` holds for each of the nodes, at most `patience` seconds.
@@ -240,6 +209,29 @@ NodeHandle& handle_of(SEXP pointer) {
   return *handle;
 }
 
+void ensure_running(const NodeHandle& handle) {
+  if (!handle.node->is_stopped()) return;
+  throw Error(ErrorKind::stopped, "Worker " + std::to_string(handle.node->identity().rank) +
+                                      " was stopped at " + handle.stopped_at +
+                                      ": start a new cluster to go on.");
+}
+
+SEXP next_value(Node& node) {
+  while (auto reply = node.take_reply()) {
+    const SEXP value = value_of(node, *reply);
+    if (value != R_UnboundValue) return value;
+  }
+  return R_UnboundValue;
+}
+
+void raise_timeout(const NodeHandle& handle) {
+  handle.node->give_up_calls();
+  std::ostringstream text;
+  text << "Worker " << handle.node->identity().rank << " sent no reply within " << handle.timeout
+       << " seconds (argument 'timeout'). It was told to stop.";
+  throw Error(ErrorKind::timeout, text.str());
+}
+
 void say_farewell(Node& node, SEXP farewell, Encoding encoding) {
   if (node.is_stopped() || node.loss() || node.protocol() != Protocol::bare) return;
   node.post(serialize(farewell, encoding), false);
@@ -276,7 +268,7 @@ using namespace nodelay;
     const bool is_call = is_string(type, "EXEC");
     if (!is_call && node.protocol() == Protocol::framed) return;  // nobody reads it there
     if (node.num_calls() > 0 && owes_others(pointer, node)) node.give_up_calls();
-    node.post(serialize(message, handle.encoding), is_call);
+    node.post(make_payload(message, handle.encoding, node.can_share_memory()), is_call);
     send_all(node);
     handle.session->advance_departures();
   });
@@ -410,7 +402,8 @@ using namespace nodelay;
   entry([&] { handle_of(pointer).node->set_temporary_folder(TemporaryFolder(path)); });
 }
 
-// A list: state ("running", "lost" or "stopped"), pid, and text of a loss.
+// A list: state ("running", "lost" or "stopped"), pid, text of a loss, and R's connection to the
+// node, NULL where nobody has asked for it.
 [[cpp11::register]] cpp11::list node_state(SEXP pointer) {
   using namespace cpp11::literals;
   return entry([&] {
@@ -420,7 +413,8 @@ using namespace nodelay;
     const char* state = node.is_stopped() ? "stopped" : node.loss() ? "lost" : "running";
     return cpp11::writable::list(
         {"state"_nm = state, "pid"_nm = static_cast<int>(node.pid()),
-         "text"_nm = node.loss() ? describe(node, *node.loss()) : std::string()});
+         "text"_nm = node.loss() ? describe(node, *node.loss()) : std::string(),
+         "connection"_nm = handle.connection});
   });
 }
 

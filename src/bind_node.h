@@ -41,6 +41,16 @@ NodeHandle& handle_of(SEXP pointer);
 /// Node::stop().
 void say_farewell(Node& node, SEXP farewell, Encoding encoding);
 
+/// Throws Error(stopped) where the node was stopped.
+void ensure_running(const NodeHandle& handle);
+
+/// The next wanted value that has been read; R_UnboundValue where there is none. The caller
+/// protects it. Unwinds as R errors do.
+SEXP next_value(Node& node);
+
+/// Gives up the node's calls and throws Error(timeout).
+[[noreturn]] void raise_timeout(const NodeHandle& handle);
+
 /// A list's element `name`, R_NilValue where there is none. Allocates nothing.
 SEXP list_element(SEXP list, const char* name);
 

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "bind_serialization.h"
 
+#include <nodelay/error.h>
+
 #include <cstring>
 #include <new>
+#include <optional>
+#include <utility>
+
+#include "bind_shared_vector.h"
 
 namespace nodelay {
 namespace {
@@ -61,7 +67,21 @@ std::shared_ptr<const Buffer> serialize(SEXP value, Encoding encoding) {
   return buffer;
 }
 
-SEXP unserialize(Bytes bytes) {
+Payload make_payload(SEXP value, Encoding encoding, bool may_share_memory) {
+  if (!may_share_memory) return serialize(value, encoding);
+  VectorSharing sharing;
+  const cpp11::sexp stand_in = sharing.stand_in(value);
+  auto body = serialize(stand_in, encoding);
+  return {std::move(body), sharing.take_memory()};
+}
+
+SEXP unserialize(Bytes bytes, Descriptor memory) {
+  std::optional<SharedMemory> shared;
+  if (memory) {
+    shared = SharedMemory::adopt(std::move(memory));
+    if (!shared) throw Error(ErrorKind::protocol, "The shared memory of a message is not sealed.");
+  }
+  const VectorTaking taking(shared ? &*shared : nullptr);
   return cpp11::unwind_protect([&] {
     R_inpstream_st stream;
     R_InitInPStream(&stream, reinterpret_cast<R_pstream_data_t>(&bytes), R_pstream_any_format,

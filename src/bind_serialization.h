@@ -5,6 +5,7 @@
 
 #include <cpp11.hpp>
 
+#include "net/payload.h"
 #include "wire/buffer.h"
 
 namespace nodelay {
@@ -17,7 +18,12 @@ enum class Encoding {
 /// Serializes `value` in version 3 of R's format. Unwinds as R errors do.
 std::shared_ptr<const Buffer> serialize(SEXP value, Encoding encoding);
 
-/// Builds the value that `bytes` hold; the caller protects it. Unwinds as R errors do.
-SEXP unserialize(Bytes bytes);
+/// The same, where `may_share_memory` with large vectors in shared memory beside the bytes.
+Payload make_payload(SEXP value, Encoding encoding, bool may_share_memory);
+
+/// Builds the value that `bytes` hold, some of it perhaps over the shared memory that came with
+/// them; the caller protects it. Unwinds as R errors do. Throws Error(protocol) where that memory
+/// is not sealed.
+SEXP unserialize(Bytes bytes, Descriptor memory = {});
 
 }  // namespace nodelay

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include <R_ext/Utils.h>
 #include <Rembedded.h>
@@ -67,10 +68,12 @@ struct Worker {
         watch(link, std::move(actions)) {}
 
   Link link;
-  double timeout;                // seconds of silence after which it ends
-  std::uint64_t request = 0;     // being worked on; 0: none
-  bool is_evaluating = false;    // the watch has the link
-  cpp11::sexp tag = R_NilValue;  // of the call being worked on
+  double timeout;                     // seconds of silence after which it ends
+  std::uint64_t request = 0;          // being worked on; 0: none
+  std::uint8_t flags = 0;             // of its frame
+  cpp11::sexp function = R_NilValue;  // kept for plain calls; NULL: none
+  bool is_evaluating = false;         // the watch has the link
+  cpp11::sexp tag = R_NilValue;       // of the call being worked on
   cpp11::sexp quote = quoting_function();
   Times begun_at{};
   pid_t pid = ::getpid();  // of the worker itself, not of a fork
@@ -162,10 +165,10 @@ SEXP outcome(const Worker& worker, SEXP value, bool is_success) {
 }
 
 bool send_outcome(Worker& worker, SEXP value, bool is_success) {
-  const cpp11::sexp result = outcome(worker, value, is_success);
-  const auto body = serialize(result, Encoding::native);
+  const cpp11::sexp result = (worker.flags & kPlain) ? value : outcome(worker, value, is_success);
+  Payload payload = make_payload(result, Encoding::native, worker.link.can_share_memory());
   worker.tag = R_NilValue;
-  return worker.link.send(FrameKind::result, std::exchange(worker.request, 0), body);
+  return worker.link.send(FrameKind::result, std::exchange(worker.request, 0), std::move(payload));
 }
 
 // The call that do.call(fun, args, quote = TRUE) would evaluate.
@@ -203,9 +206,7 @@ SEXP do_call(SEXP function, SEXP arguments) {
 }
 
 // Evaluates as parallel:::workCommand() does: in a fresh frame below that of its namespace.
-SEXP evaluate(SEXP data, SEXP enclosure, SEXP quote) {
-  const SEXP function = list_element(data, "fun");
-  const SEXP arguments = list_element(data, "args");
+SEXP evaluate(SEXP function, SEXP arguments, SEXP enclosure, SEXP quote) {
   SEXP frame = PROTECT(R_NewEnv(enclosure, FALSE, 0));
   SEXP call = PROTECT(is_callable(function, arguments) ? make_call(function, arguments, quote)
                                                        : do_call(function, arguments));
@@ -222,32 +223,64 @@ void take_pending_interrupt() {
 }
 
 // Hands the link to the watch for as long as R code runs.
-SEXP evaluate_watched(Worker& worker, SEXP data, SEXP enclosure) {
+SEXP evaluate_watched(Worker& worker, SEXP function, SEXP arguments, SEXP enclosure) {
   worker.is_evaluating = true;
   worker.watch.begin_call(worker.request);
   // A lambda of its own type: cpp11 does not protect one that runs inside itself.
   const cpp11::sexp value =
-      cpp11::unwind_protect([&] { return evaluate(data, enclosure, worker.quote); });
+      cpp11::unwind_protect([&] { return evaluate(function, arguments, enclosure, worker.quote); });
   worker.is_evaluating = false;
   if (worker.watch.end_call()) take_pending_interrupt();
   return value;
 }
 
-// False where the conversation is over.
-bool work_on(Worker& worker, const Link::Call& call, SEXP enclosure) {
-  worker.request = call.request;
-  worker.begun_at = times_now();
-  if (call.is_cancelled) {
-    return worker.link.send(FrameKind::result, std::exchange(worker.request, 0), nullptr);
+// What a call asks for.
+struct Task {
+  SEXP function;
+  SEXP arguments;
+  SEXP tag;
+};
+
+// Of a plain call, see docs/protocol.md.
+Task plain_task(Worker& worker, SEXP message) {
+  if (worker.flags & kKeptFunction) {
+    if (worker.function == R_NilValue) {
+      throw Error(ErrorKind::protocol, "The function of these calls could not be read.");
+    }
+    return {worker.function, message, R_NilValue};
   }
-  const cpp11::sexp message = unserialize(call.body);
-  worker.link.release_body();
+  if (TYPEOF(message) != VECSXP || Rf_xlength(message) != 2) {
+    throw Error(ErrorKind::protocol, "This is not a plain call.");
+  }
+  if (worker.flags & kKeepFunction) worker.function = VECTOR_ELT(message, 0);
+  return {VECTOR_ELT(message, 0), VECTOR_ELT(message, 1), R_NilValue};
+}
+
+// Of a message of package parallel's; nothing where that ends the conversation.
+std::optional<Task> parallel_task(SEXP message) {
   const SEXP type = list_element(message, "type");
-  if (is_string(type, "DONE")) return false;
+  if (is_string(type, "DONE")) return std::nullopt;
   if (!is_string(type, "EXEC")) throw Error(ErrorKind::protocol, "not a call of package parallel");
   const SEXP data = list_element(message, "data");
-  worker.tag = list_element(data, "tag");
-  const cpp11::sexp value = evaluate_watched(worker, data, enclosure);
+  return Task{list_element(data, "fun"), list_element(data, "args"), list_element(data, "tag")};
+}
+
+// False where the conversation is over.
+bool work_on(Worker& worker, Link::Call& call, SEXP enclosure) {
+  worker.request = call.request;
+  worker.flags = call.flags;
+  if (call.is_cancelled) {
+    return worker.link.send(FrameKind::result, std::exchange(worker.request, 0), {});
+  }
+  const bool is_plain = (call.flags & kPlain) != 0;
+  if (!is_plain) worker.begun_at = times_now();
+  if (call.flags & kKeepFunction) worker.function = R_NilValue;  // also where reading fails
+  const cpp11::sexp message = unserialize(call.body, std::move(call.memory));
+  worker.link.release_body();
+  const auto task = is_plain ? plain_task(worker, message) : parallel_task(message);
+  if (!task) return false;
+  worker.tag = task->tag;
+  const cpp11::sexp value = evaluate_watched(worker, task->function, task->arguments, enclosure);
   return send_outcome(worker, value, true);
 }
 
@@ -304,7 +337,7 @@ using namespace nodelay;
     take_pending_interrupt();  // it was for the call before
     TimePoint silent_since = Clock::now();
     for (;;) {
-      if (const auto call = worker.link.take_call()) {
+      if (auto call = worker.link.take_call()) {
         if (!work_on(worker, *call, enclosure)) return false;
         silent_since = Clock::now();
         continue;
@@ -334,7 +367,7 @@ using namespace nodelay;
     end_evaluation(worker);
     worker.tag = R_NilValue;
     if (worker.request == 0) return true;
-    return worker.link.send(FrameKind::result, std::exchange(worker.request, 0), nullptr);
+    return worker.link.send(FrameKind::result, std::exchange(worker.request, 0), {});
   });
 }
 
@@ -346,9 +379,9 @@ using namespace nodelay;
       throw Error(ErrorKind::argument,
                   "Only a worker itself can send values, and only while it works on a call.");
     }
-    const auto body = serialize(value, Encoding::native);
+    Payload payload = make_payload(value, Encoding::native, worker.link.can_share_memory());
     if (worker.watch.end_call()) take_pending_interrupt();
-    worker.link.send(FrameKind::event, worker.request, body);
+    worker.link.send(FrameKind::event, worker.request, std::move(payload));
     worker.watch.begin_call(worker.request);
   });
 }

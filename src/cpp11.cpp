@@ -5,6 +5,41 @@
 #include "cpp11/declarations.hpp"
 #include <R_ext/Visibility.h>
 
+// bind_calls.cpp
+bool is_own_cluster(SEXP cl);
+extern "C" SEXP _nodelay_is_own_cluster(SEXP cl) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(is_own_cluster(cpp11::as_cpp<cpp11::decay_t<SEXP>>(cl)));
+  END_CPP11
+}
+// bind_calls.cpp
+SEXP cluster_call(SEXP cl, SEXP fun, SEXP args);
+extern "C" SEXP _nodelay_cluster_call(SEXP cl, SEXP fun, SEXP args) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(cluster_call(cpp11::as_cpp<cpp11::decay_t<SEXP>>(cl), cpp11::as_cpp<cpp11::decay_t<SEXP>>(fun), cpp11::as_cpp<cpp11::decay_t<SEXP>>(args)));
+  END_CPP11
+}
+// bind_calls.cpp
+SEXP cluster_run(SEXP cl, SEXP fun, int num_tasks, SEXP make_arguments, bool is_dynamic);
+extern "C" SEXP _nodelay_cluster_run(SEXP cl, SEXP fun, SEXP num_tasks, SEXP make_arguments, SEXP is_dynamic) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(cluster_run(cpp11::as_cpp<cpp11::decay_t<SEXP>>(cl), cpp11::as_cpp<cpp11::decay_t<SEXP>>(fun), cpp11::as_cpp<cpp11::decay_t<int>>(num_tasks), cpp11::as_cpp<cpp11::decay_t<SEXP>>(make_arguments), cpp11::as_cpp<cpp11::decay_t<bool>>(is_dynamic)));
+  END_CPP11
+}
+// bind_calls.cpp
+SEXP cluster_run_slices(SEXP cl, SEXP fun, int num_elements, SEXP make_arguments);
+extern "C" SEXP _nodelay_cluster_run_slices(SEXP cl, SEXP fun, SEXP num_elements, SEXP make_arguments) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(cluster_run_slices(cpp11::as_cpp<cpp11::decay_t<SEXP>>(cl), cpp11::as_cpp<cpp11::decay_t<SEXP>>(fun), cpp11::as_cpp<cpp11::decay_t<int>>(num_elements), cpp11::as_cpp<cpp11::decay_t<SEXP>>(make_arguments)));
+  END_CPP11
+}
+// bind_calls.cpp
+bool has_task_errors(SEXP values);
+extern "C" SEXP _nodelay_has_task_errors(SEXP values) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(has_task_errors(cpp11::as_cpp<cpp11::decay_t<SEXP>>(values)));
+  END_CPP11
+}
 // bind_cluster.cpp
 double worker_room();
 extern "C" SEXP _nodelay_worker_room() {
@@ -49,10 +84,10 @@ extern "C" SEXP _nodelay_node_command(SEXP plan, SEXP port) {
   END_CPP11
 }
 // bind_free_port.cpp
-int find_port(cpp11::integers ports, bool is_random);
-extern "C" SEXP _nodelay_find_port(SEXP ports, SEXP is_random) {
+int find_port(cpp11::integers ports, bool is_random, bool is_tested);
+extern "C" SEXP _nodelay_find_port(SEXP ports, SEXP is_random, SEXP is_tested) {
   BEGIN_CPP11
-    return cpp11::as_sexp(find_port(cpp11::as_cpp<cpp11::decay_t<cpp11::integers>>(ports), cpp11::as_cpp<cpp11::decay_t<bool>>(is_random)));
+    return cpp11::as_sexp(find_port(cpp11::as_cpp<cpp11::decay_t<cpp11::integers>>(ports), cpp11::as_cpp<cpp11::decay_t<bool>>(is_random), cpp11::as_cpp<cpp11::decay_t<bool>>(is_tested)));
   END_CPP11
 }
 // bind_hosts.cpp
@@ -219,9 +254,14 @@ extern "C" SEXP _nodelay_worker_send_event(SEXP pointer, SEXP value) {
 
 extern "C" {
 static const R_CallMethodDef CallEntries[] = {
+    {"_nodelay_cluster_call",           (DL_FUNC) &_nodelay_cluster_call,           3},
+    {"_nodelay_cluster_run",            (DL_FUNC) &_nodelay_cluster_run,            5},
+    {"_nodelay_cluster_run_slices",     (DL_FUNC) &_nodelay_cluster_run_slices,     4},
     {"_nodelay_core_count",             (DL_FUNC) &_nodelay_core_count,             1},
-    {"_nodelay_find_port",              (DL_FUNC) &_nodelay_find_port,              2},
+    {"_nodelay_find_port",              (DL_FUNC) &_nodelay_find_port,              3},
     {"_nodelay_handle_plan",            (DL_FUNC) &_nodelay_handle_plan,            1},
+    {"_nodelay_has_task_errors",        (DL_FUNC) &_nodelay_has_task_errors,        1},
+    {"_nodelay_is_own_cluster",         (DL_FUNC) &_nodelay_is_own_cluster,         1},
     {"_nodelay_job_hosts",              (DL_FUNC) &_nodelay_job_hosts,              1},
     {"_nodelay_load_averages",          (DL_FUNC) &_nodelay_load_averages,          0},
     {"_nodelay_node_command",           (DL_FUNC) &_nodelay_node_command,           2},
@@ -252,8 +292,11 @@ static const R_CallMethodDef CallEntries[] = {
 };
 }
 
+void define_shared_vectors(DllInfo* dll);
+
 extern "C" attribute_visible void R_init_nodelay(DllInfo* dll){
   R_registerRoutines(dll, NULL, CallEntries, NULL, NULL);
   R_useDynamicSymbols(dll, FALSE);
+  define_shared_vectors(dll);
   R_forceSymbols(dll, TRUE);
 }

@@ -13,7 +13,9 @@ NODELAY_CORE = \
   net/free_port.cpp \
   net/packet.cpp \
   net/poll.cpp \
+  net/poller_linux.cpp \
   net/rendezvous.cpp \
+  net/shared_memory_linux.cpp \
   net/socket_options.cpp \
   net/spin_budget.cpp \
   net/splitter.cpp \
@@ -33,6 +35,7 @@ NODELAY_CORE = \
   launch/temporary_folder.cpp \
   launch/worker_code.cpp \
   launch/worker_command.cpp \
+  hosts/affinity_linux.cpp \
   hosts/allotment.cpp \
   hosts/cgroups.cpp \
   hosts/cpu_list.cpp \
@@ -50,8 +53,10 @@ NODELAY_CORE = \
   hosts/usable_cpus.cpp \
   cluster/forker.cpp \
   cluster/node.cpp \
+  cluster/node_set.cpp \
   cluster/session.cpp \
   cluster/startup.cpp \
   worker/fork_service.cpp \
   worker/link.cpp \
+  worker/shared_cpu.cpp \
   worker/watch.cpp

@@ -28,6 +28,18 @@ cluster_for <- function(way, workers, ..., frame = parent.frame()) {
   do.call(local_cluster, c(list(workers), way, list(..., frame = frame)), quote = TRUE)
 }
 
+# The functions on whole clusters that both packages have; a test finds nodelay's where it does
+# not say otherwise.
+cluster_functions <- c(
+  "clusterCall", "clusterEvalQ", "clusterExport", "clusterApply", "clusterApplyLB", "clusterMap", "parLapply",
+  "parLapplyLB", "parSapply", "parSapplyLB"
+)
+
+# Lets the caller's code find the functions of `package`.
+use_cluster_functions_of <- function(package, frame = parent.frame()) {
+  for (name in cluster_functions) assign(name, getExportedValue(package, name), envir = frame)
+}
+
 pids_of <- function(cl) vapply(unclass(cl), attr, 0L, "pid")
 
 # A function as a user would write it at top level: it takes nothing of the test along.

@@ -45,14 +45,14 @@ rscript_path <- function() file.path(R.home("bin"), "Rscript")
 # A main process of its own: runs lines of R code in a fresh Rscript with `env` ("NAME=value"), once the
 # commands `shell` have been run.
 run_script <- function(lines, env = character(), seconds = 30, shell = "") {
-  script <- withr::local_tempfile(fileext = ".R", lines = c("library(parallel); library(nodelay)", lines))
+  script <- withr::local_tempfile(fileext = ".R", lines = c("library(parallel); library(nodelay, warn.conflicts = FALSE)", lines))
   command <- paste(shell, "exec", paste(shQuote(c("env", env, rscript_path(), script)), collapse = " "))
   suppressWarnings(system2("sh", c("-c", shQuote(command)), stdout = TRUE, stderr = TRUE, timeout = seconds))
 }
 
 # The same without waiting for it; returns its pid. Its output goes to `log`.
 start_script <- function(lines, env = character(), log = "/dev/null", frame = parent.frame()) {
-  script <- withr::local_tempfile(fileext = ".R", lines = c("library(parallel); library(nodelay)", lines), .local_envir = frame)
+  script <- withr::local_tempfile(fileext = ".R", lines = c("library(parallel); library(nodelay, warn.conflicts = FALSE)", lines), .local_envir = frame)
   words <- c("env", env, rscript_path(), script)
   command <- sprintf("%s > %s 2>&1 & echo $!", paste(shQuote(words), collapse = " "), shQuote(log))
   pid <- as.integer(system(command, intern = TRUE))

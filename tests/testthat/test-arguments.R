@@ -49,10 +49,18 @@ test_that("values of each argument that make no sense are errors that name it", 
   expect_identical(setdiff(child_pids(), before), integer())
 })
 
-test_that("every argument of parallelly is there", {
+test_that("every argument of parallelly is there, in the same order", {
   skip_if_not_installed("parallelly")
-  expect_identical(setdiff(names(formals(parallelly::makeClusterPSOCK)), names(formals(makeClusterPSOCK))), character())
-  expect_identical(setdiff(names(formals(parallelly::makeNodePSOCK)), names(formals(makeNodePSOCK))), character())
+  arguments <- function(package, name) names(formals(args(getExportedValue(package, name))))
+  for (name in Filter(function(name) is.function(getExportedValue("parallelly", name)), getNamespaceExports("parallelly"))) {
+    theirs <- arguments("parallelly", name)
+    expect_identical(intersect(arguments("nodelay", name), theirs), theirs, label = name)
+  }
+})
+
+test_that("arguments that parallelly got later than the version here stand where it has them", {
+  expect_identical(match("rscript_call", names(formals(makeNodePSOCK))), 1L + match("rscript_startup", names(formals(makeNodePSOCK))))
+  expect_identical(match("fraction", names(formals(args(availableCores)))), 1L + match("which", names(formals(args(availableCores)))))
 })
 
 test_that("unknown and unnamed arguments are errors", {

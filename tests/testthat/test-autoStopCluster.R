@@ -56,13 +56,23 @@ test_that("a cluster of another kind is stopped as a whole", {
   expect_true(worker$is_stopped)
 })
 
-test_that("with debug a message tells what is stopped", {
+test_that("with debug a message tells what is finalized, and without there is none", {
   # What a finalizer signals reaches no handler.
-  said <- capture.output(type = "message", {
-    autoStopCluster(makeClusterSequential(), debug = TRUE)
-    invisible(gc())
-  })
-  expect_match(said, "garbage collected: nodelay_sequential_cluster")
+  said_of <- function(make, debug) {
+    capture.output(type = "message", {
+      autoStopCluster(make(), debug = debug)
+      invisible(gc())
+    })
+  }
+  sequential <- function() makeClusterSequential()
+  native <- function() makeClusterPSOCK(2)
+  plain <- function() parallel::makePSOCKcluster(1)
+  expect_identical(said_of(sequential, TRUE), "Finalizing cluster of class nodelay_sequential_cluster, which was garbage collected")
+  expect_match(said_of(native, TRUE), "^Finalizing cluster of class nodelay_cluster with 2 nodes")
+  said <- said_of(plain, TRUE)
+  expect_length(said, 2)
+  expect_match(said, "^Finalizing cluster of class SOCKcluster")
+  for (make in list(sequential, native, plain)) expect_identical(said_of(make, FALSE), character())
 })
 
 test_that("what is no cluster is an error", {

@@ -53,12 +53,33 @@ test_that("max, fraction and omit keep all values and all names", {
   expect_identical(both(fraction = 0.7, omit = 1, max = 3), c(system = 3L, PBS = 1L))
 })
 
+test_that("variables of OpenMP do not limit the machine, and a system said to be smaller than it is brings no warning", {
+  of_machine <- function(...) with_settings(availableCores(methods = "nproc"), variables = c(...))
+  expect_identical(of_machine(OMP_NUM_THREADS = "1", OMP_THREAD_LIMIT = "1"), of_machine(OMP_NUM_THREADS = "", OMP_THREAD_LIMIT = ""))
+  expect_silent(found <- cores(which = "all", options = list(parallelly.availableCores.system = 1L)))
+  expect_identical(found[["system"]], 1L)
+})
+
 test_that("the limits are taken from options", {
   limited <- function(...) cores(methods = "system", options = c(system_8, list(...)))
   expect_identical(limited(parallelly.availableCores.max = 3), c(system = 3L))
   expect_identical(limited(parallelly.availableCores.omit = 3L), c(system = 5L))
   expect_identical(limited(parallelly.availableCores.fraction = 0.5), c(system = 4L))
   expect_identical(limited(parallelly.availableCores.methods.excludes = "system"), c(current = 1L))
+})
+
+test_that("methods are excluded by a vector, or by words between commas", {
+  for (excludes in list(c("system", "mc.cores"), "system, mc.cores", "system,mc.cores,", c("system", " mc.cores ,"))) {
+    options <- c(system_8, list(mc.cores = 2L, parallelly.availableCores.methods.excludes = excludes))
+    expect_identical(cores(methods = c("system", "mc.cores", "PBS"), which = "all", variables = c(NCPUS = "3"), options = options), c(PBS = 3L))
+  }
+})
+
+test_that("in a Slurm job of several nodes the tasks on this one count", {
+  slurm <- function(...) cores(methods = "Slurm", variables = c(SLURM_CPUS_ON_NODE = "16", ...))
+  expect_identical(slurm(SLURM_JOB_NUM_NODES = "2", SLURM_TASKS_PER_NODE = "5,2"), c(Slurm = 5L))
+  expect_identical(slurm(SLURM_NNODES = "5", SLURM_TASKS_PER_NODE = "2(x2),1(x3)", SLURM_NODEID = "3"), c(Slurm = 1L))
+  expect_identical(slurm(SLURM_JOB_NUM_NODES = "1", SLURM_TASKS_PER_NODE = "5"), c(Slurm = 16L))
 })
 
 test_that("option availableCores.min raises a value and marks its name", {
@@ -95,6 +116,8 @@ test_that("the connections that R can still open limit the cores", {
   expect_identical(cores(methods = "connections-1000", options = options), c("connections-1000" = 1L))
   options$parallelly.availableConnections <- 1000L
   expect_identical(cores(methods = "connections", options = options), c(connections = free + 872L))
+  options$parallelly.availableConnections <- Inf
+  expect_identical(cores(methods = c("system", "connections"), options = options), c(system = 500L))
 })
 
 test_that("where forking is disabled the constraint multicore leaves one core", {
@@ -156,7 +179,8 @@ test_that("arguments and values that make no sense are refused", {
   refuses(methods = 1)
   refuses(constraints = 1)
   refuses(na.rm = NA)
-  refuses(methods = "none", default = 0)
+  refuses(omit = Inf)
+  for (methods in c("none", "system")) for (default in list(0, Inf, NA, -1, 1:2, "one", 1e10)) refuses(methods = methods, default = default)
   expect_error(cores(methods = "SGE", variables = c(NSLOTS = "0")), "'SGE' = 0", class = "nodelay_error_argument")
 })
 

@@ -88,6 +88,27 @@ test_that("any other method gives host names", {
   expect_identical(workers(methods = "MY_HOSTS", options = list(MY_HOSTS = c("a b", "c"))), c("a", "b", "c"))
 })
 
+test_that("a number of workers below one is no name of a host", {
+  for (bad in c("0", "00", "-1", " 0 ")) {
+    expect_argument_error(workers(methods = "MY_HOSTS", variables = c(MY_HOSTS = bad)), "'MY_HOSTS' of availableWorkers\\(\\) must give names")
+  }
+  expect_argument_error(workers(methods = "MY_HOSTS", options = list(MY_HOSTS = 0L)), "names of hosts")
+  expect_identical(workers(methods = "MY_HOSTS", variables = c(MY_HOSTS = "n0")), "n0")
+})
+
+test_that("methods are excluded by a vector, or by words between commas", {
+  for (excludes in list(c("LSF", "mc.cores"), "LSF, mc.cores", "LSF,mc.cores")) {
+    options <- list(parallelly.availableCores.system = 8L, mc.cores = 2L, parallelly.availableWorkers.methods.excludes = excludes)
+    found <- workers(methods = c("LSF", "mc.cores", "system"), which = "all", variables = c(LSB_HOSTS = "a b"), options = options)
+    expect_identical(found, list(system = here(8)))
+  }
+})
+
+test_that("workers on this machine have the name that an option gives it", {
+  options <- list(parallelly.availableCores.system = 2L, parallelly.localhost.hostname = "me")
+  for (which in c("auto", "min", "max")) expect_identical(workers(methods = "system", which = which, options = options), c("me", "me"))
+})
+
 test_that("a custom function may call availableWorkers()", {
   custom <- function(fun) workers(methods = c("LSF", "custom"), variables = c(LSB_HOSTS = ""), options = list(parallelly.availableWorkers.custom = fun))
   expect_identical(custom(function() c("n1", NA, "n2")), c("n1", "n2"))

@@ -70,6 +70,19 @@ test_that("rscript is quoted word by word, or raw where it is AsIs", {
   for (rscript in list(character(), NA_character_, "", 1)) expect_argument_error(makeClusterPSOCK(1, rscript = rscript), "'rscript'")
 })
 
+test_that("a program whose path has blanks, and one of the search path, start workers", {
+  folder <- file.path(withr::local_tempdir(), "it's my folder")
+  dir.create(folder)
+  file.symlink(rscript_path(), file.path(folder, "my_r"))
+  file.symlink(rscript_path(), file.path(folder, "Rscript"))
+  withr::local_path(folder)
+  for (rscript in c(file.path(folder, "Rscript"), file.path(folder, "my_r"), "my_r")) {
+    cl <- local_cluster(1, rscript = rscript)
+    expect_identical(clusterCall(cl, identity, 1), list(1))
+  }
+  expect_identical(remote_command("n1.org", rscript = "my_r") |> sub(pattern = ".*('.*my_r').*", replacement = "\\1"), "'my_r'") # not looked for here
+})
+
 test_that("homogeneous says whether R is at the same place", {
   program <- function(...) sub(" .*", "", sub("NODELAY_TOKEN=<secret> ", "", remote_command(...)))
   expect_identical(program("n1"), own)
@@ -144,6 +157,7 @@ test_that("renice lowers the priority whatever the program is", {
   }
   for (renice in list(NA, 0, -5, FALSE)) expect_no_match(local_command(renice = renice), "nice")
   expect_match(local_command(renice = TRUE), "nice -n 1 ")
+  expect_identical(clusterCall(local_cluster(1, renice = 19), priority)[[1]], 19L)
   expect_argument_error(local_command(renice = "a"), "'renice'")
 })
 
@@ -187,6 +201,28 @@ test_that("rshcmd may be a program, several words, or a function of all options"
   expect_argument_error(remote_shell("n1", rshcmd = character()), "a non-empty character vector")
   expect_argument_error(makeClusterPSOCK("n1", rshcmd = "/no/such"), "no program '/no/such'")
   expect_silent(remote_shell("n1", rshcmd = "no-such"))
+})
+
+test_that("a program that is not there is refused when it is needed, and not when a worker is planned", {
+  for (missing in c("rsh-of-no-machine", "/no/such")) {
+    plan <- makeNodePSOCK("n1", rshcmd = missing, action = "options")
+    expect_s3_class(plan, "makeNodePSOCKOptions")
+    before <- child_pids()
+    expect_argument_error(makeNodePSOCK(plan), sprintf("no program '%s'", missing))
+    expect_argument_error(makeClusterPSOCK(c("localhost", "n1"), rshcmd = missing), sprintf("no program '%s'", missing))
+    expect_identical(child_pids(), before)
+  }
+  expect_argument_error(makeNodePSOCK("n1", rshcmd = c("", "x"), action = "options"), "no program ''")
+})
+
+test_that("a function as rshcmd takes 'rshopts' and 'worker' by their names", {
+  plan <- function(rshcmd, ...) makeNodePSOCK(rshcmd = rshcmd, action = "options", ...)
+  for (bad in list(function() 1, function(rshopts) 1, function(a, worker) 1, function(rshopts, b) 1)) {
+    for (worker in c("localhost", "n1")) expect_argument_error(plan(bad, worker = worker), "'rshopts' and 'worker'")
+  }
+  for (good in list(function(worker, rshopts) 1, function(...) 1, function(more = 1, worker, rshopts) 1)) {
+    expect_s3_class(plan(good), "makeNodePSOCKOptions")
+  }
 })
 
 test_that("without an ssh client there is an error, or a warning where it is only shown", {

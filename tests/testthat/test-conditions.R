@@ -68,6 +68,7 @@ test_that("a worker that does not get ready is given up after 'connectTimeout' s
   for (way in native_and_base) {
     failure <- expect_start_fails(way, rscript_startup = quote(Sys.sleep(600)), connectTimeout = 1, within = 6)
     expect_match(conditionMessage(failure), "not ready after 1 second (argument 'connectTimeout')", fixed = TRUE)
+    expect_match(conditionMessage(failure), "^Cluster setup failed[.] Worker 1 ")
   }
 })
 

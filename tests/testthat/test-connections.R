@@ -17,6 +17,8 @@ test_that("an open connection has an identifier of its own", {
   expect_true(all.equal(first, first))
   expect_identical(all.equal(first, second), "Connections differ")
   expect_identical(all.equal(first, 1), "Connections differ")
+  # As called by others.
+  expect_identical(eval(quote(all.equal(first, second)), list(first = first, second = second), globalenv()), "Connections differ")
 })
 
 test_that("a closed connection is not valid, whether or not its number is in use again", {
@@ -73,5 +75,30 @@ test_that("free connections are the available ones but those in use, and countin
 test_that("options set the number of connections, and how far to count", {
   withr::local_options(parallelly.availableConnections = 64L)
   expect_identical(availableConnections(), 64L)
+  expect_identical(freeConnections(), 64L - length(getAllConnections()))
+  options(parallelly.availableConnections = Inf)
+  expect_identical(availableConnections(), Inf)
   expect_identical(count_connections(5L), Inf)
+})
+
+test_that("that counting stopped early is not remembered", {
+  the$num_connections <- NULL
+  withr::local_options(parallelly.availableConnections.tries = 5L)
+  expect_identical(availableConnections(), Inf)
+  options(parallelly.availableConnections.tries = NULL)
+  expect_lt(availableConnections(), Inf)
+})
+
+test_that("options that make no sense are errors, whether or not the number is known", {
+  availableConnections()
+  for (bad in list("abc", 2L, NA_integer_, 128:129, TRUE)) {
+    withr::local_options(parallelly.availableConnections = bad)
+    expect_argument_error(availableConnections(), "Option 'parallelly.availableConnections'")
+    expect_argument_error(availableCores(methods = "connections"), "Option 'parallelly.availableConnections'")
+  }
+  options(parallelly.availableConnections = NULL)
+  for (bad in list("abc", -1L, NA_integer_, 1:2)) {
+    withr::local_options(parallelly.availableConnections.tries = bad)
+    expect_argument_error(availableConnections(), "Option 'parallelly.availableConnections.tries'")
+  }
 })

@@ -17,6 +17,12 @@ test_that("a cluster is coerced to a SnowParam that is up, with all its workers"
   expect_identical(BiocParallel::bpnworkers(param), 3L)
 })
 
+test_that("a cluster of nodelay's nodes and parallel's is coerced, too", {
+  cl <- c(local_cluster(2), cluster_of_parallel(1))
+  param <- methods::as(cl, "SnowParam")
+  expect_identical(BiocParallel::bplapply(1:9, sqrt, BPPARAM = param), lapply(1:9, sqrt))
+})
+
 test_that("bplapply() gives results in order", {
   seen <- expect_as_on_parallel(with_param(function(param) BiocParallel::bplapply(1:9, sqrt, BPPARAM = param)))
   expect_identical(seen$value, lapply(1:9, sqrt))

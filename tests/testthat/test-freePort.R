@@ -37,6 +37,17 @@ test_that("ports are tried as they stand, or in random order", {
   expect_length(unique(in_order), 1L)
 })
 
+test_that("every port is free where a variable says so, and no other value of it is known", {
+  taken <- local_taken_port()
+  withr::local_envvar("_R_PARALLELLY_CHECK_AVAILABLE_PORTS_" = "any")
+  expect_identical(freePort(taken), taken)
+  expect_identical(freePort(c(taken, 7L), randomize = FALSE), taken)
+  for (bad in c("none", "TRUE", "any ")) {
+    withr::local_envvar("_R_PARALLELLY_CHECK_AVAILABLE_PORTS_" = bad)
+    expect_argument_error(freePort(taken), "_R_PARALLELLY_CHECK_AVAILABLE_PORTS_")
+  }
+})
+
 test_that("no ports give NA", {
   expect_identical(freePort(integer(0)), NA_integer_)
   expect_identical(freePort(integer(0), default = "first"), NA_integer_)

@@ -37,3 +37,12 @@ test_that("of anything else it cannot be told", {
   expect_identical(isLocalhostNode(1), NA)
   expect_identical(isForkedNode("localhost"), NA)
 })
+
+test_that("all names on the lines of this machine in the file of hosts are its own, and no others", {
+  hosts <- withr::local_tempfile(lines = c(
+    "127.0.0.1 localhost", "# 10.0.0.8 m.y", "10.0.0.1\tfar.m.y  M.Y other last # m1y", "10.0.0.2 mxy m.y.org", "10.0.0.3 m.y"
+  ))
+  expect_setequal(host_aliases("m.y", hosts), c("10.0.0.1", "far.m.y", "M.Y", "other", "last", "10.0.0.3", "m.y"))
+  expect_length(host_aliases("n1", hosts), 0)
+  expect_length(host_aliases("m.y", "/no/such/file"), 0)
+})

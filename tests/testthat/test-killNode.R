@@ -69,22 +69,25 @@ test_that("nodes of other packages get no signal, with a warning; those of other
   expect_identical(clusterCall(cl, identity, 1), list(1))
 })
 
-test_that("a worker on another machine gets its signal there", {
+test_that("a worker on another machine gets its signal there, however it is reached", {
   folder <- withr::local_tempdir()
   log <- file.path(folder, "log")
-  # Stands for ssh: drops the host and runs the command here.
+  # Stands for ssh: drops the host and all options, and runs the command here.
   ssh <- file.path(folder, "fake-ssh")
   writeLines(c("#!/bin/sh", "while [ $# -gt 2 ]; do shift; done", sprintf("echo \"$2\" >> %s", log), "exec sh -c \"$2\""), ssh)
   Sys.chmod(ssh, "755")
-  cl <- makeClusterPSOCK("other.example.org", rshcmd = ssh, revtunnel = FALSE, master = "127.0.0.1", rscript = rscript_path())
-  pid <- cl[[1]]$session_info$process$pid
-  expect_identical(isNodeAlive(cl), TRUE)
-  expect_identical(killNode(cl), TRUE)
-  expect_match(tail(lines_of(log), 1L), paste("kill -15", pid), fixed = TRUE)
-  expect_true(wait_until(function() !is_running(pid)))
-  expect_identical(isNodeAlive(cl), FALSE)
-  expect_identical(killNode(cl), FALSE)
-  stopCluster(cl)
+  by_function <- function(rshopts, worker) paste(shQuote(ssh), rshopts, worker)
+  for (way in list(list(rshcmd = ssh), list(rshcmd = ssh, rshopts = c("-a", "'b c'"), user = "alice"), list(rshcmd = by_function))) {
+    cl <- do.call(makeClusterPSOCK, c("other.example.org", way, revtunnel = FALSE, master = "127.0.0.1", rscript = rscript_path()))
+    pid <- cl[[1]]$session_info$process$pid
+    expect_identical(isNodeAlive(cl), TRUE)
+    expect_identical(killNode(cl), TRUE)
+    expect_match(tail(lines_of(log), 1L), paste("kill -15", pid), fixed = TRUE)
+    expect_true(wait_until(function() !is_running(pid)))
+    expect_identical(isNodeAlive(cl), FALSE)
+    expect_identical(killNode(cl), FALSE)
+    stopCluster(cl)
+  }
 })
 
 test_that("parallelly's own function kills nodelay's workers, and nodelay's those of parallelly", {

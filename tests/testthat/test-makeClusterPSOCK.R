@@ -124,6 +124,14 @@ test_that("a port that is taken is passed over, or is an error that names it", {
   }
 })
 
+test_that("nobody listens on the port when the workers are there", {
+  for (way in ways[c("tcp", "base")]) {
+    cl <- do.call(local_cluster, c(list(2, port = free_port()), way))
+    listener <- serverSocket(attr(cl[[1]], "port"))
+    close(listener)
+  }
+})
+
 # A process that connects to `port` as soon as somebody listens, again and again, and says
 # `greeting` each time.
 start_stranger <- function(port, greeting, log, frame = parent.frame()) {
@@ -197,11 +205,28 @@ test_that("the limits are set by an option", {
   }
 })
 
-test_that("the limits are set by an environment variable", {
-  told <- in_new_session("invisible(loadNamespace('nodelay')); dput(getOption('parallelly.maxWorkers.localhost'))",
-    variables = c(R_PARALLELLY_MAXWORKERS_LOCALHOST = "1.5,4")
+test_that("some methods of availableCores() do not count for the limits", {
+  local_cores(2L)
+  withr::local_options(parallelly.availableCores.methods = c("system", "_R_CHECK_LIMIT_CORES_", "mc.cores"))
+  withr::local_envvar("_R_CHECK_LIMIT_CORES_" = "TRUE")
+  options(parallelly.availableCores.system = 4L)
+  expect_silent(expect_cluster_ends(makeClusterPSOCK(3))) # a check's limit does not
+  options(parallelly.maxWorkers.localhost.ignore = character())
+  expect_warning(expect_cluster_ends(makeClusterPSOCK(3)), "by '_R_CHECK_LIMIT_CORES_'")
+  options(mc.cores = 1L)
+  withr::defer(options(mc.cores = NULL, parallelly.maxWorkers.localhost.ignore = NULL))
+  for (ignored in list("_R_CHECK_LIMIT_CORES_, mc.cores", c("_R_CHECK_LIMIT_CORES_", "mc.cores"))) {
+    options(parallelly.maxWorkers.localhost.ignore = ignored)
+    expect_silent(expect_cluster_ends(makeClusterPSOCK(3)))
+  }
+})
+
+test_that("the limits are set by environment variables", {
+  told <- in_new_session(
+    "invisible(loadNamespace('nodelay')); for (name in c('', '.ignore')) dput(getOption(paste0('parallelly.maxWorkers.localhost', name)))",
+    variables = c(R_PARALLELLY_MAXWORKERS_LOCALHOST = "1.5,4", R_PARALLELLY_MAXWORKERS_LOCALHOST_IGNORE = "mc.cores, nproc")
   )
-  expect_identical(told, "c(1.5, 4)")
+  expect_identical(told, c("c(1.5, 4)", "c(\"mc.cores\", \"nproc\")"))
 })
 
 # Those that R's own select() has to do with.

@@ -74,6 +74,14 @@ test_that("after stopCluster() its use is an error, and stopping again is not", 
   expect_output(print(cl), "has been stopped")
 })
 
+test_that("the message that ends a worker ends it, and one of unknown type does no harm", {
+  cl <- makeClusterSequential()
+  parallel:::sendData(cl[[1]], list(type = "UNKNOWN"))
+  expect_identical(clusterCall(cl, sqrt, 4), list(2))
+  parallel:::sendData(cl[[1]], list(type = "DONE"))
+  expect_error(clusterCall(cl, sqrt, 4), class = "nodelay_error_stopped")
+})
+
 test_that("asking for a reply that nobody owes is an error", {
   expect_argument_error(parallel:::recvResult(local_sequential()[[1]]), "no call to answer")
 })

@@ -187,6 +187,34 @@ test_that("validate asks for the worker's session, or does not", {
   }
 })
 
+test_that("the packages in a worker's libraries are told where an option asks for them", {
+  pkgs <- function(...) {
+    cl <- local_cluster(1, ...)
+    cl[[1]]$session_info$pkgs
+  }
+  expect_null(pkgs())
+  withr::local_options(parallelly.makeNodePSOCK.sessionInfo.pkgs = TRUE)
+  for_native_and_base(function(engine) {
+    found <- pkgs(engine = engine)
+    expect_named(found)
+    expect_true(paste0("parallel_", getRversion()) %in% unlist(found))
+  })
+})
+
+test_that("a base-R worker needs no nodelay, and loads none", {
+  withr::local_envvar(R_LIBS = withr::local_tempdir(), R_LIBS_USER = NULL, R_LIBS_SITE = withr::local_tempdir())
+  cl <- local_cluster(1, engine = "base")
+  expect_false("nodelay" %in% asked(cl, loadedNamespaces))
+  expect_identical(asked(cl, identity, 1), 1)
+})
+
+test_that("workers start whatever the language of messages is", {
+  for (language in c("ko", "zh_CN", "zh_TW")) {
+    withr::local_envvar(LANGUAGE = language)
+    for_native_and_base(function(engine) expect_identical(asked(local_cluster(1, engine = engine), identity, 1), 1))
+  }
+})
+
 test_that("engine and transport say what runs on the worker and what connects it", {
   runs <- task(function() c(native = "nodelay" %in% loadedNamespaces(), tcp = nrow(showConnections()) > 0L))
   expect_identical(asked(local_cluster(1), runs), c(native = TRUE, tcp = FALSE))
@@ -198,7 +226,7 @@ test_that("engine and transport say what runs on the worker and what connects it
 test_that("the token of a worker stands on no command line and in no variable", {
   for (way in ways[c("tcp", "base")]) {
     cl <- cluster_for(way, 1)
-    expect_identical(asked(cl, Sys.getenv, "NO_DELAY_TOKEN", "none"), "none")
+    expect_identical(asked(cl, Sys.getenv, "NODELAY_TOKEN", "none"), "none")
     line <- readLines(file.path("/proc", pids_of(cl), "cmdline"), warn = FALSE, skipNul = TRUE)
     expect_no_match(line, "[0-9a-f]{64}")
   }

@@ -97,6 +97,28 @@ test_that("the other settings are read from the environment too", {
   expect_identical(told[-1L], c(" $ : num 7.5", " $ : num 60", " $ : logi TRUE", " $ : logi FALSE"))
 })
 
+test_that("every setting that parallelly takes from an environment variable is taken, as what it is", {
+  expected <- list(
+    availableCores.fallback = 3L, availableCores.fraction = 0.5, availableCores.logical = FALSE, availableCores.max = 7.5,
+    availableCores.methods = c("system", "nproc"), availableCores.methods.excludes = c("nproc", "SGE"), availableCores.min = 1L,
+    availableCores.omit = 2L, availableCores.system = 8L, availableWorkers.methods = c("LSF", "system"),
+    availableWorkers.methods.excludes = "LSF", debug = FALSE, fork.enable = FALSE, localhost.hostname = "me", makeNodePSOCK.calls = TRUE,
+    makeNodePSOCK.connectTimeout = 7.5, makeNodePSOCK.port.increment = FALSE, makeNodePSOCK.rscript_call = "my_loop()",
+    makeNodePSOCK.rscript_label = "mine", makeNodePSOCK.rshcmd = c("ssh", "-4"), makeNodePSOCK.rshopts = c("-a", "-b"),
+    makeNodePSOCK.sessionInfo.pkgs = TRUE, makeNodePSOCK.setup_strategy = "sequential", makeNodePSOCK.socketOptions = "NULL",
+    makeNodePSOCK.timeout = 60, makeNodePSOCK.tries = 2L, makeNodePSOCK.tries.delay = 0.5, makeNodePSOCK.useXDR = TRUE,
+    makeNodePSOCK.validate = FALSE, maxWorkers.localhost = c(1.5, 4), maxWorkers.localhost.ignore = c("mc.cores", "nproc"),
+    supportsMulticore.disableOn = c("rstudio_console", "rstudio_terminal"), supportsMulticore.unstable = "quiet"
+  )
+  expect_setequal(names(nodelay:::environment_settings), names(expected))
+  texts <- vapply(expected, paste, "", collapse = " , ")
+  names(texts) <- paste0("R_PARALLELLY_", toupper(gsub(".", "_", names(expected), fixed = TRUE)))
+  seen <- withr::local_tempfile()
+  run_script(sprintf("saveRDS(options(), '%s')", seen), env = paste0(names(texts), "=", texts))
+  found <- readRDS(seen)[paste0("parallelly.", names(expected))]
+  expect_identical(structure(found, names = names(expected)), expected)
+})
+
 test_that("an environment variable that makes no sense is an error that names it", {
   told <- run_script(character(), env = "R_PARALLELLY_MAKENODEPSOCK_TIMEOUT=abc")
   expect_match(paste(told, collapse = "\n"), "R_PARALLELLY_MAKENODEPSOCK_TIMEOUT = 'abc' is no numeric", fixed = TRUE)

@@ -32,7 +32,7 @@ test_that("both ends of the tunnel send without delay", {
   calls <- file.path(server$folder, c("main", "worker"))
   traced <- function(log) c("strace", "-f", "-qq", "-e", "trace=setsockopt,execve", "-o", log)
   script <- withr::local_tempfile(fileext = ".R", lines = c(
-    "library(parallel); library(nodelay)", sprintf("rscript <- c(%s, '*')", paste(shQuote(traced(calls[2])), collapse = ", ")),
+    "library(parallel); library(nodelay, warn.conflicts = FALSE)", sprintf("rscript <- c(%s, '*')", paste(shQuote(traced(calls[2])), collapse = ", ")),
     sprintf("cl <- makeClusterPSOCK('127.0.0.2', rscript = rscript, rshopts = c(%s))", paste(shQuote(server$options), collapse = ", ")),
     "invisible(clusterCall(cl, identity, 1)); cat(Sys.getpid()); stopCluster(cl)"
   ))

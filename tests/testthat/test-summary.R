@@ -63,6 +63,38 @@ test_that("lost and stopped nodes are named as broken", {
   })
 })
 
+test_that("a node's R connection is numbered once it is there, and named as broken when it was closed", {
+  for_each_way(function(way, name) {
+    cl <- cluster_for(way, 2)
+    expect_identical(summary(cl)$connection_index, c(NA, NA_integer_))
+    con <- cl[[2]]$con
+    expect_identical(summary(cl)$connection_index, c(NA, as.integer(con)))
+    expect_identical(summary(cl[[2]])$connection_index, as.integer(con))
+    expect_no_match(printed(cl), "broken")
+    close(con)
+    expect_identical(summary(cl)$connection_index, c(NA, NA_integer_))
+    expect_match(printed(cl), "1 node (#2) has a broken connection (ERROR: invalid connection, node$con was closed)", fixed = TRUE)
+    expect_match(printed(cl[[2]]), "broken connection", fixed = TRUE)
+    expect_identical(clusterCall(cl, identity, 1), list(1, 1))
+  })
+})
+
+test_that("a cluster of two kinds tells of all its nodes", {
+  rich <- local_cluster(1)
+  plain <- makePSOCKcluster(1)
+  cl <- c(plain, rich)
+  about <- summary(cl)
+  expect_named(about, names(summary(rich)))
+  expect_identical(about$host, rep("localhost", 2))
+  expect_identical(about$pid, c(NA, pids_of(rich)))
+  expect_identical(about$connection_index, c(as.integer(plain[[1]]$con), NA))
+  expect_identical(printed(cl), sprintf(
+    "Socket cluster with 2 nodes where 1 node is on host 'localhost' (R version and platform not queried), 1 node is on host 'localhost' %s", r_here()
+  ))
+  stopCluster(plain)
+  expect_match(printed(cl), "1 node (#1) has a broken connection (ERROR: invalid connection)", fixed = TRUE)
+})
+
 test_that("a cluster from another session can be printed", {
   cl <- local_cluster(1)
   expect_match(printed(unserialize(serialize(cl, NULL))), "ERROR: made in another R session")

@@ -34,16 +34,24 @@ enum class FrameKind : std::uint8_t {
   pong = 8,    ///< worker to main: the answer to the ping with this id
 };
 
-/// Flags of a call frame.
-inline constexpr std::uint8_t kMaySpin = 1;  ///< the worker may spin for the next call
+/// Flags of a call frame; see "Plain calls" in docs/protocol.md for all but the first.
+inline constexpr std::uint8_t kMaySpin = 1;       ///< the worker may spin for the next call
+inline constexpr std::uint8_t kPlain = 2;         ///< a function and its arguments, or only these
+inline constexpr std::uint8_t kKeepFunction = 4;  ///< others for the same function will follow
+inline constexpr std::uint8_t kKeptFunction = 8;  ///< only the arguments: the function is kept
+
+/// Flag of a call, result or event frame: shared memory goes beside the body.
+inline constexpr std::uint8_t kHasMemory = 16;
 
 /// The fixed part in front of every body. `request` numbers calls from 1, and pings, for
-/// themselves, from 1; 0 where a frame belongs to none.
+/// themselves, from 1; 0 where a frame belongs to none. `shunned_cpu` is for calls alone: the
+/// CPU, counted from 1, that the main process wants to have to itself; 0: none.
 struct FrameHeader {
   FrameKind kind = FrameKind::hello;
   std::uint8_t flags = 0;
   std::uint64_t request = 0;
   std::uint64_t body_bytes = 0;
+  std::uint32_t shunned_cpu = 0;
 };
 
 using HeaderBytes = std::array<std::byte, kHeaderBytes>;

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/open_files.h"
+#include "hosts/affinity.h"
 #include "net/poll.h"
 #include "net/spin.h"
 
@@ -56,18 +57,24 @@ void Node::set_stream(Descriptor connection, Protocol protocol) {
   }
 }
 
-void Node::post(std::shared_ptr<const Buffer> body, bool wants_reply) {
+void Node::post(Payload payload, bool wants_reply, std::uint8_t flags) {
   if (wants_reply && calls_.empty()) session_->begin_work();
   trim_log_now_and_then();
-  Message message{std::nullopt, std::move(body)};
+  Message message{std::nullopt, std::move(payload)};
   if (protocol_ == Protocol::framed) {
-    const std::uint8_t flags = session_->may_spin() ? kMaySpin : 0;
-    message.header = FrameHeader{FrameKind::call, flags, last_request_ + 1, 0};
+    if (session_->may_spin()) flags |= kMaySpin;
+    message.header = FrameHeader{FrameKind::call, flags, last_request_ + 1, 0, shunned_cpu()};
   }
   stream_->post(std::move(message));
   if (!wants_reply) return;
   calls_.push_back({++last_request_, false});
   ++num_wanted_;
+}
+
+// A worker that is waited for by spinning should not have to run on the same CPU.
+std::uint32_t Node::shunned_cpu() const {
+  if (identity_.is_remote || !session_->has_cpu_to_itself()) return 0;
+  return static_cast<std::uint32_t>(current_cpu() + 1);
 }
 
 void Node::trim_log_now_and_then() {
@@ -101,15 +108,15 @@ bool Node::send(TimePoint slice_end) {
 
 std::optional<Reply> Node::take_reply() {
   while (stream_) {
-    const auto message = next_message();
+    auto message = next_message();
     if (!message) {
       if (stream_->is_malformed() && !loss_) lose("sent bytes that are not nodelay's protocol");
       if (loss_) forget_calls();
       update_beacon();
       return std::nullopt;
     }
-    if (protocol_ == Protocol::bare) return Reply{*message, std::nullopt};
-    if (auto reply = take_framed(*message)) return reply;
+    if (protocol_ == Protocol::bare) return Reply{message->bytes, {}, std::nullopt};
+    if (auto reply = take_framed(std::move(*message))) return reply;
   }
   return std::nullopt;
 }
@@ -120,16 +127,21 @@ void Node::release_reply() {
   update_beacon();
 }
 
-std::optional<Bytes> Node::next_message() {
-  if (put_aside_.empty()) return stream_->next();
-  current_message_ = std::move(put_aside_.front());
+std::optional<Node::Received> Node::next_message() {
+  if (put_aside_.empty()) {
+    const auto bytes = stream_->next();
+    if (!bytes) return std::nullopt;
+    return Received{*bytes, stream_->take_memory()};
+  }
+  PutAside front = std::move(put_aside_.front());
   put_aside_.pop_front();
-  return current_message_.bytes();
+  current_message_ = std::move(front.bytes);
+  return Received{current_message_.bytes(), std::move(front.memory)};
 }
 
 void Node::ping() {
   if (protocol_ != Protocol::framed || !stream_ || loss_ || is_stopped_) return;
-  stream_->post({FrameHeader{FrameKind::ping, 0, ++last_ping_, 0}, nullptr});
+  stream_->post({FrameHeader{FrameKind::ping, 0, ++last_ping_, 0}, {}});
   send(Clock::now());
 }
 
@@ -150,7 +162,8 @@ void Node::put_aside(Bytes message) {
     take_pong(header->request);
   } else {
     put_aside_.emplace_back();
-    put_aside_.back().append(message.data(), message.size());
+    put_aside_.back().bytes.append(message.data(), message.size());
+    put_aside_.back().memory = stream_->take_memory();
   }
 }
 
@@ -163,9 +176,9 @@ void Node::take_pong(std::uint64_t ping) {
 }
 
 // Nothing where the frame is not for the caller.
-std::optional<Reply> Node::take_framed(Bytes message) {
-  const auto header = decode_header(message.first<kHeaderBytes>());
-  const Bytes body = message.subspan(kHeaderBytes);
+std::optional<Reply> Node::take_framed(Received message) {
+  const auto header = decode_header(message.bytes.first<kHeaderBytes>());
+  const Bytes body = message.bytes.subspan(kHeaderBytes);
   if (header->kind == FrameKind::hello) {
     take_hello(body);
     return std::nullopt;
@@ -180,8 +193,8 @@ std::optional<Reply> Node::take_framed(Bytes message) {
     break_off("sent a frame that answers no call");
     return std::nullopt;
   }
-  const bool is_wanted = settle(ends_call);
-  return is_wanted ? std::optional<Reply>({body, ends_call}) : std::nullopt;
+  if (!settle(ends_call)) return std::nullopt;
+  return Reply{body, std::move(message.memory), ends_call};
 }
 
 void Node::take_hello(Bytes body) {
@@ -243,9 +256,9 @@ int Node::ready_descriptor() {
 // is nothing more of that.
 bool Node::drop_given_up() {
   if (loss_ || calls_.empty() || !calls_.front().is_given_up) return false;
-  const auto message = next_message();
+  auto message = next_message();
   if (!message) return read_available();
-  take_framed(*message);
+  take_framed(std::move(*message));
   return true;
 }
 
@@ -254,24 +267,23 @@ void Node::update_beacon() {
     beacon_->set_raised(loss_ || !put_aside_.empty() || (stream_ && stream_->has_next()));
 }
 
-void Node::wait(TimePoint slice_end) {
-  if (read_available()) return;
+bool Node::wait(TimePoint slice_end) {
+  if (read_available()) return true;
   const TimePoint start = Clock::now();
   spin_.set_allowed(session_->may_spin());
-  if (spin(spin_, start, [this] { return read_available(); })) return;
+  if (spin(spin_, start, [this] { return read_available(); })) return true;
   std::array<pollfd, 2> watched{
       {{stream_->descriptor(), events(), 0}, {process_.exit_descriptor(), POLLIN, 0}}};
   if (poll_until(watched, slice_end) == 0) {
     trim_log_now_and_then();
-    if (process_.exit_descriptor() < 0) look_after();
-    return;
+    return process_.exit_descriptor() < 0 && look_after();
   }
   if (watched[0].revents & POLLOUT) send(Clock::now());
   if (read_available()) {
     spin_.answered(Clock::now() - start);
-  } else if (watched[1].revents != 0) {
-    look_after();
+    return true;
   }
+  return watched[1].revents != 0 && look_after();
 }
 
 void Node::give_up_last_call() {
@@ -290,7 +302,7 @@ void Node::give_up(Call& call) {
   call.is_given_up = true;
   --num_wanted_;
   if (protocol_ != Protocol::framed || !stream_ || loss_) return;
-  stream_->post({FrameHeader{FrameKind::cancel, 0, call.request, 0}, nullptr});
+  stream_->post({FrameHeader{FrameKind::cancel, 0, call.request, 0}, {}});
 }
 
 bool Node::look_after() {
@@ -366,7 +378,7 @@ void Node::stop_abruptly() {
 void Node::stop_with(Departure::Patience patience) {
   if (std::exchange(is_stopped_, true)) return;
   if (stream_ && !loss_ && protocol_ == Protocol::framed && session_->is_owner()) {
-    stream_->post({FrameHeader{FrameKind::bye, 0, 0, 0}, nullptr});
+    stream_->post({FrameHeader{FrameKind::bye, 0, 0, 0}, {}});
     stream_->flush();  // where it does not go out, the end of the stream says the same
   }
   if (stream_) stream_->close();

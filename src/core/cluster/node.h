@@ -43,7 +43,8 @@ struct Loss {
 
 /// A value from a worker.
 struct Reply {
-  Bytes body;  ///< valid until the next call on the node
+  Bytes body;         ///< valid until the next call on the node
+  Descriptor memory;  ///< shared, beside the body; may be empty
   /// Whether it is the outcome of the oldest call. Unknown from a bare worker: there the
   /// caller looks into the value and tells Node::settle().
   std::optional<bool> ends_call;
@@ -76,9 +77,14 @@ class Node {
   void set_stream(Descriptor connection, Protocol protocol);
   bool has_stream() const { return stream_.has_value(); }
 
-  /// Queues a call. Where `wants_reply` is false the worker will send nothing back
-  /// (base R ignores messages of unknown type).
-  void post(std::shared_ptr<const Buffer> body, bool wants_reply);
+  /// Whether shared memory may go with a call.
+  bool can_share_memory() const {
+    return protocol_ == Protocol::framed && stream_ && stream_->can_share_memory();
+  }
+
+  /// Queues a call; a framed worker gets `flags` with it. Where `wants_reply` is false the worker
+  /// will send nothing back (base R ignores messages of unknown type).
+  void post(Payload payload, bool wants_reply, std::uint8_t flags = 0);
 
   /// Sends what is queued until `slice_end`, reading what comes in meanwhile so that two
   /// full streams cannot block each other. Returns true when all is sent or the
@@ -97,8 +103,8 @@ class Node {
   void release_reply();
 
   /// Waits until something has been read, the worker is lost, a signal has arrived or
-  /// `slice_end` has come.
-  void wait(TimePoint slice_end);
+  /// `slice_end` has come. Returns true after one of the first two.
+  bool wait(TimePoint slice_end);
 
   /// Reads what is there without waiting. Returns true where it read something or the
   /// worker is lost.
@@ -149,7 +155,8 @@ class Node {
   /// For a poll over many nodes: the stream's descriptor (-1: none) with the events to
   /// wait for, and the process's.
   int stream_descriptor() const { return stream_ ? stream_->descriptor() : -1; }
-  short events() const { return stream_ && stream_->has_output() ? POLLIN | POLLOUT : POLLIN; }
+  short events() const { return has_output() ? POLLIN | POLLOUT : POLLIN; }
+  bool has_output() const { return stream_ && stream_->has_output(); }
   int exit_descriptor() const { return process_.exit_descriptor(); }
 
   /// For a poll by those who know of nothing but descriptors: readable while a reply has
@@ -166,14 +173,24 @@ class Node {
     bool is_given_up;
   };
 
-  std::optional<Reply> take_framed(Bytes message);
-  std::optional<Bytes> next_message();
+  struct Received {
+    Bytes bytes;
+    Descriptor memory;
+  };
+  struct PutAside {
+    Buffer bytes;
+    Descriptor memory;
+  };
+
+  std::optional<Reply> take_framed(Received message);
+  std::optional<Received> next_message();
   void put_aside(Bytes message);
   void take_hello(Bytes body);
   bool drop_given_up();
   void take_pong(std::uint64_t ping);
   void drop_front_call();
   void give_up(Call& call);
+  std::uint32_t shunned_cpu() const;
   void trim_log_now_and_then();
   void update_beacon();
   void forget_calls();
@@ -196,8 +213,8 @@ class Node {
   std::uint64_t last_request_ = 0;
   std::uint64_t last_ping_ = 0;
   std::uint64_t last_pong_ = 0;
-  std::deque<Buffer> put_aside_;  // messages that were read before a pong, oldest first
-  Buffer current_message_;        // that was put aside
+  std::deque<PutAside> put_aside_;  // messages that were read before a pong, oldest first
+  Buffer current_message_;          // that was put aside
   SpinBudget spin_;
   std::optional<Beacon> beacon_;  // none: nobody asked for it
   std::optional<Loss> loss_;

@@ -15,6 +15,7 @@
 #include "base/open_files.h"
 #include "launch/departure.h"
 #include "launch/template.h"
+#include "net/spin_budget.h"
 
 namespace nodelay {
 
@@ -39,6 +40,16 @@ class Session {
   /// Whether a process may spin while it waits: no more workers at work at a time, now and
   /// in the last burst of calls, than there are usable CPUs.
   bool may_spin() const { return std::max(last_peak_, peak_) <= usable_cpus_; }
+
+  /// Whether the main process waits for one worker at a time, now and in the last burst of
+  /// calls, and there is another CPU for that.
+  bool has_cpu_to_itself() const { return std::max(last_peak_, peak_) <= 1 && usable_cpus_ > 1; }
+
+  /// Whether a CPU is left for the main process while the workers are at work.
+  bool has_spare_cpu() const { return std::max(last_peak_, peak_) < usable_cpus_; }
+
+  /// What has been learned about waits for several workers at once.
+  SpinBudget& spin_budget() { return spin_budget_; }
 
   /// A node that uses this session begins, or ends, to exist.
   void enter(Node& node) { nodes_.insert(&node); }
@@ -71,15 +82,16 @@ class Session {
   void finish_departures(TimePoint deadline = TimePoint::max());
 
  private:
+  void forget_lost_templates();
+  void retire_oldest_template();
+
   pid_t owner_;
   int num_at_work_ = 0;  // nodes that owe replies
   int peak_ = 0;         // most of them at a time since none was
   int last_peak_ = 0;    // the same of the time before
   int usable_cpus_;
-  void forget_lost_templates();
-  void retire_oldest_template();
-
   OpenFilesLimit open_files_;
+  SpinBudget spin_budget_;
   std::set<Node*> nodes_;
   std::map<std::string, std::shared_ptr<Template>> templates_;  // by their kind
   std::list<Departure> departures_;

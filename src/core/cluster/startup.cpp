@@ -141,9 +141,9 @@ void Startup::start(std::size_t i, Launch launch) {
     take_over(i, std::move(process), std::move(launch));
   } catch (const Error& error) {
     const NodeIdentity& identity = nodes_[i]->identity();
-    throw Error(ErrorKind::start_failed, "Worker " + std::to_string(identity.rank) +
-                                             " could not be started: " + error.what() +
-                                             ". Command: " + identity.command);
+    throw Error(ErrorKind::start_failed,
+                "Cluster setup failed. Worker " + std::to_string(identity.rank) +
+                    " could not be started: " + error.what() + ". Command: " + identity.command);
   }
 }
 

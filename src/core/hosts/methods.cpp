@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "hosts/affinity.h"
 #include "hosts/cgroups.h"
 #include "hosts/lsf.h"
 #include "hosts/package_checks.h"

@@ -2,7 +2,7 @@
 #include "hosts/slurm.h"
 
 #include <algorithm>
-#include <cstdint>
+#include <limits>
 
 #include "hosts/slurm_nodelist.h"
 #include "hosts/text.h"
@@ -53,6 +53,20 @@ CoreCount cores_of_task(const Machine& machine) {
   return result;
 }
 
+// The CPUs on this node of a job that has several: those of its tasks here. SLURM_CPUS_ON_NODE is
+// no more than a limit there, since it counts whole cores: of 7 tasks on two nodes with two threads
+// a core, 5 are here and it says 6.
+std::optional<int> cores_on_one_of_several(const Machine& machine) {
+  const auto num_nodes = count_in_variables(machine, {"SLURM_JOB_NUM_NODES", "SLURM_NNODES"}).cores;
+  const auto num_tasks = count_of_this_node(machine, {"SLURM_TASKS_PER_NODE"});
+  if (num_nodes.value_or(1) <= 1 || !num_tasks) return std::nullopt;
+  const int per_task =
+      std::max(1, count_in_variables(machine, {"SLURM_CPUS_PER_TASK"}).cores.value_or(1));
+  const int most = count_in_variables(machine, {"SLURM_CPUS_ON_NODE"})
+                       .cores.value_or(std::numeric_limits<int>::max());
+  return *num_tasks <= most / per_task ? *num_tasks * per_task : most;
+}
+
 HostList no_hosts(const std::string& reason) {
   return {std::vector<std::string>(), {"Slurm's list of nodes is ignored: " + reason}};
 }
@@ -61,6 +75,7 @@ HostList no_hosts(const std::string& reason) {
 
 CoreCount slurm_cores(const Machine& machine) {
   if (is_task(machine)) return cores_of_task(machine);
+  if (const auto cores = cores_on_one_of_several(machine)) return {cores, {}};
   CoreCount result = count_in_variables(machine, {"SLURM_CPUS_ON_NODE", "SLURM_CPUS_PER_TASK"});
   if (!result.cores) {
     result.cores = count_of_this_node(machine, {"SLURM_JOB_CPUS_PER_NODE", "SLURM_TASKS_PER_NODE"});

@@ -13,16 +13,23 @@ using Names = std::vector<std::string>;
 // Far more nodes than any cluster has; keeps a damaged variable from filling the memory.
 constexpr std::size_t kMostNodes = std::size_t{1} << 20;
 
+// The same for the zeros in front of a number.
+constexpr std::size_t kWidestNumber = 64;
+
 bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// "08-11" or "13": the numbers as text.
+// "08-11" or "13": the numbers as text. Slurm's own program, scontrol, takes blanks in front for
+// zeros.
 std::optional<Names> expand_range(std::string_view text) {
+  text = text.substr(0, text.find_last_not_of(kBlanks) + 1);
   const std::size_t dash = text.find('-');
-  const std::string_view low = text.substr(0, dash);
+  const std::string_view padded = text.substr(0, dash);
+  const std::string_view low =
+      padded.substr(std::min(padded.find_first_not_of(kBlanks), padded.size()));
   const std::string_view high = dash == std::string_view::npos ? low : text.substr(dash + 1);
-  if (!is_digits(low) || !is_digits(high)) return std::nullopt;
+  if (!is_digits(low) || !is_digits(high) || padded.size() > kWidestNumber) return std::nullopt;
   const auto first = whole_number(low);
   const auto last = whole_number(high);
   if (!first || !last || *last < *first) return std::nullopt;
@@ -30,7 +37,7 @@ std::optional<Names> expand_range(std::string_view text) {
   Names numbers;
   for (int number = *first; number <= *last; ++number) {
     const std::string digits = std::to_string(number);
-    const std::size_t padding = low.size() > digits.size() ? low.size() - digits.size() : 0;
+    const std::size_t padding = padded.size() > digits.size() ? padded.size() - digits.size() : 0;
     numbers.push_back(std::string(padding, '0') + digits);
   }
   return numbers;
@@ -40,7 +47,7 @@ std::optional<Names> expand_range(std::string_view text) {
 std::optional<Names> expand_ranges(std::string_view text) {
   Names numbers;
   for (const std::string_view piece : split(text, ",")) {
-    const auto range = expand_range(trimmed(piece));
+    const auto range = expand_range(piece);
     if (!range || numbers.size() + range->size() > kMostNodes) return std::nullopt;
     numbers.insert(numbers.end(), range->begin(), range->end());
   }

@@ -1,30 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "hosts/usable_cpus.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <string_view>
-#include <vector>
 
+#include "hosts/affinity.h"
 #include "hosts/cgroups.h"
 #include "hosts/cpu_list.h"
 #include "hosts/text.h"
 
 namespace nodelay {
-
-int affinity_cpus() {
-  // The kernel refuses a mask that is smaller than its own, which it may be built with.
-  constexpr std::size_t kMostMasks = 64;  // 65,536 CPUs
-  for (std::size_t num_masks = 1; num_masks <= kMostMasks; num_masks *= 2) {
-    std::vector<cpu_set_t> masks(num_masks);
-    const std::size_t num_bytes = num_masks * sizeof(cpu_set_t);
-    if (::sched_getaffinity(0, num_bytes, masks.data()) == 0) {
-      return std::max(1, CPU_COUNT_S(num_bytes, masks.data()));
-    }
-  }
-  return 1;
-}
 
 std::optional<int> allowed_cpus(const Machine& machine) {
   constexpr std::string_view kField = "Cpus_allowed_list:";

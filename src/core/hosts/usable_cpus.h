@@ -7,9 +7,6 @@
 
 namespace nodelay {
 
-/// How many CPUs this process may run on: those in its affinity mask. At least 1.
-int affinity_cpus();
-
 /// How many CPUs `machine` allows a process to run on, by Cpus_allowed_list in
 /// /proc/self/status; nothing where there is no such file.
 std::optional<int> allowed_cpus(const Machine& machine);

@@ -17,15 +17,15 @@ bool spin(SpinBudget& budget, TimePoint start, Look look) {
   for (TimePoint last = start;;) {
     // Not a pause loop: the peer may be waiting for this very CPU.
     ::sched_yield();
-    const bool has_found = look();
     const TimePoint now = Clock::now();
+    const bool has_found = look();
+    if (now - last > kDescheduledAfter) {
+      budget.descheduled(now);  // also where the message came meanwhile: a sleeper had it sooner
+      return has_found;
+    }
     if (has_found) {
       budget.answered(now - start);
       return true;
-    }
-    if (now - last > kDescheduledAfter) {
-      budget.descheduled(now);
-      return false;
     }
     if (now - start > allowance) {
       budget.missed();

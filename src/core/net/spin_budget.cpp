@@ -14,6 +14,7 @@ constexpr nanoseconds kMost{100'000};
 constexpr nanoseconds kLeast{10'000};
 constexpr nanoseconds kShortestPause{std::chrono::milliseconds(100)};
 constexpr nanoseconds kLongestPause{std::chrono::seconds(10)};
+constexpr int kForgetAfter = 10;  // pauses without being descheduled
 
 }  // namespace
 
@@ -25,8 +26,6 @@ nanoseconds SpinBudget::allowance(TimePoint now) const {
 void SpinBudget::answered(nanoseconds waited) {
   if (waited > 2 * kMost) return;
   budget_ = std::clamp(2 * waited, kLeast, kMost);
-  // A CPU that has been ours through a whole answer is likely to stay so.
-  pause_ = std::max(pause_ - pause_ / 64 - nanoseconds(1), nanoseconds::zero());
 }
 
 void SpinBudget::missed() {
@@ -35,7 +34,9 @@ void SpinBudget::missed() {
 }
 
 void SpinBudget::descheduled(TimePoint now) {
-  pause_ = std::clamp(2 * pause_, kShortestPause, kLongestPause);
+  // Whoever has CPUs to share again only for a moment must not begin anew each time.
+  const bool is_soon = now < paused_until_ + kForgetAfter * pause_;
+  pause_ = is_soon ? std::min(2 * pause_, kLongestPause) : kShortestPause;
   paused_until_ = now + pause_;
 }
 

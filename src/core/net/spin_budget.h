@@ -23,7 +23,7 @@ class SpinBudget {
   void missed();
 
   /// The clock jumped between two looks: another process had this CPU. Spinning
-  /// stops for a while, longer each time that this happens again.
+  /// stops for a while, twice as long each time that this happens again soon after.
   void descheduled(TimePoint now);
 
   /// Forbids spinning while there are more processes at work than CPUs.

@@ -13,6 +13,7 @@ Splitter::State FrameSplitter::look(Bytes unread) {
     }
     const auto header = decode_header(unread.first<kHeaderBytes>());
     if (!header) return State::malformed;
+    has_memory_ = (header->flags & kHasMemory) != 0;
     message_bytes_ = kHeaderBytes + static_cast<std::size_t>(header->body_bytes);
   }
   if (unread.size() >= message_bytes_) return State::complete;

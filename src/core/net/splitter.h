@@ -23,6 +23,9 @@ class Splitter {
   /// After `complete`: the length of the message at the front.
   virtual std::size_t message_bytes() const = 0;
 
+  /// After `complete`: whether shared memory goes beside the message at the front.
+  virtual bool has_memory() const { return false; }
+
   /// After `partial`: how many further bytes surely belong to this message; >= 1.
   virtual std::size_t missing_bytes() const = 0;
 
@@ -35,12 +38,14 @@ class FrameSplitter final : public Splitter {
  public:
   State look(Bytes unread) override;
   std::size_t message_bytes() const override { return message_bytes_; }
+  bool has_memory() const override { return has_memory_; }
   std::size_t missing_bytes() const override { return missing_bytes_; }
   void next() override { message_bytes_ = 0; }
 
  private:
   std::size_t message_bytes_ = 0;  // 0: the header has not been seen whole
   std::size_t missing_bytes_ = 1;
+  bool has_memory_ = false;
 };
 
 /// Serialized R values one after the other with nothing around them, as base R's

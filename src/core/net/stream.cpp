@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 
 #include "base/system_call.h"
@@ -19,6 +20,36 @@ constexpr std::size_t kLargestStep =
     std::size_t{64} * 1024 * 1024;  // bytes reserved on a header's word
 constexpr std::size_t kKeptCapacity = std::size_t{4} * 1024 * 1024;  // bytes kept between messages
 constexpr std::size_t kMessagesAtOnce = 16;                          // in one sendmsg()
+
+// Memories that may have come for messages that were not taken yet: a stream's worth of frames.
+constexpr std::size_t kMostMemories = 4096;
+
+// Room for the descriptors that come with one read.
+struct ControlSpace {
+  alignas(cmsghdr) char bytes[CMSG_SPACE(4 * sizeof(int))] = {};
+};
+
+void put_descriptor(msghdr& message, ControlSpace& control, int descriptor) {
+  message.msg_control = control.bytes;
+  message.msg_controllen = CMSG_SPACE(sizeof descriptor);
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof descriptor);
+  std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+}
+
+bool is_local_socket(int descriptor) {
+  int domain = AF_UNSPEC;
+  socklen_t size = sizeof domain;
+  return ::getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX;
+}
+
+// Whether a send that failed may succeed once the peer has read something.
+bool is_full(int error) {
+  // The last one: too many descriptors are on their way.
+  return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ETOOMANYREFS;
+}
 
 // The part of `bytes` that is left after `skipped` of them.
 void add_rest(std::array<iovec, 2 * kMessagesAtOnce>& parts, std::size_t& num_parts,
@@ -34,41 +65,53 @@ void add_rest(std::array<iovec, 2 * kMessagesAtOnce>& parts, std::size_t& num_pa
 Stream::Stream(Descriptor descriptor, std::unique_ptr<Splitter> splitter)
     : descriptor_(std::move(descriptor)), splitter_(std::move(splitter)) {
   set_nonblocking(descriptor_.get());
+  can_share_memory_ = is_local_socket(descriptor_.get());
 }
 
 void Stream::post(Message message) {
   Outgoing outgoing;
+  outgoing.payload = std::move(message.payload);
   if (message.header) {
-    message.header->body_bytes = message.body ? message.body->size() : 0;
+    message.header->body_bytes = outgoing.body_bytes();
+    if (outgoing.payload.memory) message.header->flags |= kHasMemory;
     outgoing.header = encode_header(*message.header);
     outgoing.header_bytes = kHeaderBytes;
   }
-  outgoing.body = std::move(message.body);
   if (outgoing.total_bytes() > 0) outbox_.push_back(std::move(outgoing));
+}
+
+// How many of the messages go out in one call: shared memory goes with the first of them only.
+std::size_t Stream::num_at_once() const {
+  const std::size_t most = std::min(outbox_.size(), kMessagesAtOnce);
+  for (std::size_t i = 1; i < most; ++i) {
+    if (outbox_[i].is_to_hand_over()) return i;
+  }
+  return most;
 }
 
 Stream::Output Stream::flush() {
   while (!outbox_.empty()) {
     std::array<iovec, 2 * kMessagesAtOnce> parts{};
     std::size_t num_parts = 0;
-    const std::size_t num_messages = std::min(outbox_.size(), kMessagesAtOnce);
+    const std::size_t num_messages = num_at_once();
     for (std::size_t i = 0; i < num_messages; ++i) {
       const Outgoing& outgoing = outbox_[i];
       std::size_t skipped = outgoing.sent_bytes;
       add_rest(parts, num_parts, outgoing.header.data(), outgoing.header_bytes, skipped);
-      if (outgoing.body) {
-        add_rest(parts, num_parts, outgoing.body->data(), outgoing.body->size(), skipped);
+      if (const Buffer* body = outgoing.payload.body.get()) {
+        add_rest(parts, num_parts, body->data(), body->size(), skipped);
       }
     }
     msghdr message{};
     message.msg_iov = parts.data();
     message.msg_iovlen = num_parts;
+    ControlSpace control;
+    if (outbox_.front().is_to_hand_over()) {
+      put_descriptor(message, control, outbox_.front().payload.memory->descriptor());
+    }
     const ssize_t sent = retry_interrupted(
         [&] { return ::sendmsg(descriptor_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT); });
-    if (sent < 0) {
-      if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) return Output::blocked;
-      return Output::closed;
-    }
+    if (sent < 0) return is_full(errno) ? Output::blocked : Output::closed;
     count_sent(static_cast<std::size_t>(sent));
   }
   return Output::all_sent;
@@ -92,10 +135,19 @@ Stream::Input Stream::fill() {
     // A long message is read to its end and no further, so that nothing is moved.
     wanted = std::clamp(splitter_->missing_bytes(), kReadAheadBytes, kLargestStep);
   }
-  std::byte* tail = input_.reserve_tail(wanted);
-  const ssize_t received =
-      retry_interrupted([&] { return ::recv(descriptor_.get(), tail, wanted, MSG_DONTWAIT); });
+  iovec part{input_.reserve_tail(wanted), wanted};
+  ControlSpace control;
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (can_share_memory_) {
+    message.msg_control = control.bytes;
+    message.msg_controllen = sizeof control.bytes;
+  }
+  const ssize_t received = retry_interrupted(
+      [&] { return ::recvmsg(descriptor_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC); });
   if (received > 0) {
+    if (message.msg_controllen > 0) keep_descriptors(message);
     input_.commit(static_cast<std::size_t>(received));
     return Input::some;
   }
@@ -103,8 +155,33 @@ Stream::Input Stream::fill() {
   return Input::closed;
 }
 
+// A peer that hands over what no message has announced, or nothing where one has, has lost its
+// place.
+void Stream::keep_descriptors(msghdr& message) {
+  for (cmsghdr* control = CMSG_FIRSTHDR(&message); control != nullptr;
+       control = CMSG_NXTHDR(&message, control)) {
+    if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t num_descriptors = (control->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < num_descriptors; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(control) + i * sizeof fd, sizeof fd);
+      memories_.emplace_back(fd);
+    }
+  }
+  if (memories_.size() > kMostMemories) is_malformed_ = true;
+}
+
 std::optional<Bytes> Stream::next() {
+  taken_memory_.close();
   if (!has_next() || is_malformed_) return std::nullopt;
+  if (splitter_->has_memory()) {
+    if (memories_.empty()) {
+      is_malformed_ = true;
+      return std::nullopt;
+    }
+    taken_memory_ = std::move(memories_.front());
+    memories_.pop_front();
+  }
   taken_bytes_ = splitter_->message_bytes();
   return unread().first(taken_bytes_);
 }

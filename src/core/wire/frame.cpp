@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kMagicAt = 0;
 constexpr std::size_t kKindAt = 2;
 constexpr std::size_t kFlagsAt = 3;
-constexpr std::size_t kReservedAt = 4;
+constexpr std::size_t kShunnedCpuAt = 4;
 constexpr std::size_t kRequestAt = 8;
 constexpr std::size_t kBodyBytesAt = 16;
 
@@ -26,6 +26,7 @@ HeaderBytes encode_header(const FrameHeader& header) {
   put(&bytes[kMagicAt], kFrameMagic);
   put(&bytes[kKindAt], static_cast<std::uint8_t>(header.kind));
   put(&bytes[kFlagsAt], header.flags);
+  put(&bytes[kShunnedCpuAt], header.shunned_cpu);
   put(&bytes[kRequestAt], header.request);
   put(&bytes[kBodyBytesAt], header.body_bytes);
   return bytes;
@@ -35,10 +36,11 @@ std::optional<FrameHeader> decode_header(std::span<const std::byte, kHeaderBytes
   if (get<std::uint16_t>(&bytes[kMagicAt]) != kFrameMagic) return std::nullopt;
   const auto kind = get<std::uint8_t>(&bytes[kKindAt]);
   if (!is_known(kind)) return std::nullopt;
-  if (get<std::uint32_t>(&bytes[kReservedAt]) != 0) return std::nullopt;
   FrameHeader header;
   header.kind = static_cast<FrameKind>(kind);
   header.flags = get<std::uint8_t>(&bytes[kFlagsAt]);
+  header.shunned_cpu = get<std::uint32_t>(&bytes[kShunnedCpuAt]);
+  if (header.shunned_cpu != 0 && header.kind != FrameKind::call) return std::nullopt;
   header.request = get<std::uint64_t>(&bytes[kRequestAt]);
   header.body_bytes = get<std::uint64_t>(&bytes[kBodyBytesAt]);
   if (header.body_bytes > kLongestBody) return std::nullopt;

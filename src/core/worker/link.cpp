@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
+#include "hosts/affinity.h"
 #include "net/poll.h"
 #include "net/spin.h"
 
@@ -17,21 +19,31 @@ Link::Link(Descriptor connection, Descriptor main_process)
   auto body = std::make_shared<Buffer>();
   const auto hello = encode_hello({kProtocolVersion, static_cast<std::uint32_t>(::getpid())});
   body->append(hello.data(), hello.size());
-  send(FrameKind::hello, 0, std::move(body));
+  send(FrameKind::hello, 0, Payload(std::move(body)));
 }
 
 std::optional<Link::Call> Link::take_call() {
   if (!waiting_.empty()) {
     Waiting& front = waiting_.front();
     current_body_ = std::move(front.body);
-    const Call call{front.request, front.is_cancelled, current_body_.bytes()};
+    Call call{front.request,         front.is_cancelled,     front.flags, 0,
+              current_body_.bytes(), std::move(front.memory)};
     waiting_.pop_front();
     return call;
   }
   while (const auto message = next_message()) {
-    if (auto call = sort(*message)) return call;
+    if (auto call = sort(*message)) {
+      keep_off(call->shunned_cpu);
+      return call;
+    }
   }
   return std::nullopt;
+}
+
+void Link::keep_off(int shunned_cpu) {
+  const bool was_quick = !std::exchange(has_slept_, false);
+  const int cpu = current_cpu();
+  if (shared_cpu_.should_leave(cpu + 1, shunned_cpu, was_quick)) leave_cpu(cpu);
 }
 
 void Link::release_body() {
@@ -55,9 +67,9 @@ bool Link::read_available() {
 
 void Link::sort_input() {
   while (const auto message = next_message()) {
-    const auto call = sort(*message);
+    auto call = sort(*message);
     if (!call) continue;
-    waiting_.push_back({call->request, false, {}});
+    waiting_.push_back({call->request, false, call->flags, {}, std::move(call->memory)});
     waiting_.back().body.append(call->body.data(), call->body.size());
   }
 }
@@ -77,12 +89,14 @@ std::optional<Link::Call> Link::sort(Bytes message) {
   switch (header->kind) {
     case FrameKind::call:
       spin_.set_allowed((header->flags & kMaySpin) != 0);
-      return Call{header->request, false, body};
+      return Call{
+          header->request,      false, header->flags, static_cast<int>(header->shunned_cpu), body,
+          stream_.take_memory()};
     case FrameKind::cancel:
       cancel(header->request);
       return std::nullopt;
     case FrameKind::ping:
-      stream_.post({FrameHeader{FrameKind::pong, 0, header->request, 0}, nullptr});
+      stream_.post({FrameHeader{FrameKind::pong, 0, header->request, 0}, {}});
       send_rest();
       return std::nullopt;
     case FrameKind::hello: {
@@ -120,6 +134,7 @@ void Link::wait(TimePoint slice_end) {
   if (read_available()) return;
   const TimePoint start = Clock::now();
   if (spin(spin_, start, [this] { return read_available(); })) return;
+  has_slept_ = true;
   std::array<pollfd, 2> watched{
       {{stream_.descriptor(), events(), 0}, {main_process_.get(), POLLIN, 0}}};
   if (poll_until(watched, slice_end) == 0) return;
@@ -132,8 +147,8 @@ void Link::send_rest() {
   if (!is_closed_ && stream_.flush() == Stream::Output::closed) is_closed_ = true;
 }
 
-bool Link::send(FrameKind kind, std::uint64_t request, std::shared_ptr<const Buffer> body) {
-  stream_.post({FrameHeader{kind, 0, request, 0}, std::move(body)});
+bool Link::send(FrameKind kind, std::uint64_t request, Payload payload) {
+  stream_.post({FrameHeader{kind, 0, request, 0}, std::move(payload)});
   while (!is_closed_) {
     switch (stream_.flush()) {
       case Stream::Output::all_sent:

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "net/spin_budget.h"
 #include "net/stream.h"
+#include "worker/shared_cpu.h"
 
 namespace nodelay {
 
@@ -21,7 +22,10 @@ class Link {
   struct Call {
     std::uint64_t request = 0;
     bool is_cancelled = false;  ///< its result is not wanted any more: do not begin
+    std::uint8_t flags = 0;     ///< of its frame
+    int shunned_cpu = 0;        ///< see FrameHeader
     Bytes body;                 ///< valid until the next call on this link
+    Descriptor memory;          ///< shared, beside the body; may be empty
   };
 
   /// Sends the hello frame. `main_process` becomes readable when the main process ends;
@@ -45,9 +49,12 @@ class Link {
   void sort_input();
 
   /// Sends the outcome of a call, waiting for as long as the main process does not
-  /// read. A null body says that the call was cancelled. Returns false where the
+  /// read. A payload without a body says that the call was cancelled. Returns false where the
   /// stream is at its end.
-  bool send(FrameKind kind, std::uint64_t request, std::shared_ptr<const Buffer> body);
+  bool send(FrameKind kind, std::uint64_t request, Payload payload);
+
+  /// Whether shared memory may go with what is sent.
+  bool can_share_memory() const { return stream_.can_share_memory(); }
 
   /// True once the main process has said goodbye, closed the stream or broken the protocol.
   bool is_closed() const { return is_closed_; }
@@ -72,11 +79,14 @@ class Link {
   struct Waiting {
     std::uint64_t request;
     bool is_cancelled;
+    std::uint8_t flags;
     Buffer body;
+    Descriptor memory;
   };
 
   std::optional<Bytes> next_message();
   std::optional<Call> sort(Bytes message);
+  void keep_off(int shunned_cpu);
   void cancel(std::uint64_t request);
 
   Stream stream_;
@@ -85,6 +95,8 @@ class Link {
   Buffer current_body_;                  // of a call that was put aside
   std::uint64_t cancelled_request_ = 0;  // was taken before it was cancelled; 0: none
   SpinBudget spin_;
+  SharedCpu shared_cpu_;
+  bool has_slept_ = false;  // since the last call
   bool is_closed_ = false;
 };
 

@@ -243,7 +243,7 @@ class Probe {
       while (const auto value = stream.next()) {
         auto copy = std::make_shared<Buffer>();
         copy->append(value->data(), value->size());
-        stream.post({std::nullopt, std::move(copy)});
+        stream.post({std::nullopt, Payload(std::move(copy))});
       }
       stream.flush();
       pollfd watched{stream.descriptor(), POLLIN, 0};

@@ -125,6 +125,16 @@ TEST(Session, SpinningIsForNoMoreWorkersAtWorkThanCpus) {
   EXPECT_FALSE(session.may_spin());
 }
 
+TEST(Session, TheMainProcessHasACpuToItselfWhileItWaitsForOneWorkerAtATime) {
+  Session session;
+  if (!session.has_cpu_to_itself()) GTEST_SKIP() << "there is one CPU only";
+  work_at_a_time(session, 2);
+  EXPECT_FALSE(session.has_cpu_to_itself());
+  work_at_a_time(session, 1);
+  work_at_a_time(session, 1);
+  EXPECT_TRUE(session.has_cpu_to_itself());
+}
+
 TEST(Session, SpinningIsBackAfterABurstOfFewWorkers) {
   Session session;
   work_at_a_time(session, 10'000);

@@ -7,7 +7,7 @@
 namespace nodelay {
 namespace {
 
-const FrameHeader kCall{FrameKind::call, kMaySpin, 0x0102030405060708, 0x1234};
+const FrameHeader kCall{FrameKind::call, kMaySpin, 0x0102030405060708, 0x1234, 0x0506};
 
 TEST(Frame, AHeaderComesBackAsItWasWritten) {
   const auto decoded = decode_header(encode_header(kCall));
@@ -16,20 +16,29 @@ TEST(Frame, AHeaderComesBackAsItWasWritten) {
   EXPECT_EQ(decoded->flags, kCall.flags);
   EXPECT_EQ(decoded->request, kCall.request);
   EXPECT_EQ(decoded->body_bytes, kCall.body_bytes);
+  EXPECT_EQ(decoded->shunned_cpu, kCall.shunned_cpu);
 }
 
 TEST(Frame, TheBytesAreThoseOfTheProtocolDocument) {
-  const unsigned char expected[kHeaderBytes] = {0x4e, 0x44, 2, 1, 0,    0,    0, 0, 8, 7, 6, 5,
+  const unsigned char expected[kHeaderBytes] = {0x4e, 0x44, 2, 1, 6,    5,    0, 0, 8, 7, 6, 5,
                                                 4,    3,    2, 1, 0x34, 0x12, 0, 0, 0, 0, 0, 0};
   const auto bytes = encode_header(kCall);
   EXPECT_EQ(std::memcmp(bytes.data(), expected, kHeaderBytes), 0);
 }
 
-TEST(Frame, EveryChangedFixedByteIsRefused) {
-  for (const std::size_t at : {0u, 1u, 4u, 5u, 6u, 7u}) {
+TEST(Frame, EveryChangedByteOfTheMagicIsRefused) {
+  for (const std::size_t at : {0u, 1u}) {
     auto bytes = encode_header(kCall);
     bytes[at] ^= std::byte{0x40};
     EXPECT_FALSE(decode_header(bytes)) << "byte " << at;
+  }
+}
+
+TEST(Frame, OnlyACallHasAShunnedCpu) {
+  for (int kind = 1; kind <= 8; ++kind) {
+    const auto bytes = encode_header({static_cast<FrameKind>(kind), 0, 0, 0, 1});
+    EXPECT_EQ(decode_header(bytes).has_value(), kind == static_cast<int>(FrameKind::call))
+        << "kind " << kind;
   }
 }
 

@@ -67,6 +67,13 @@ TEST(FreePort, RandomOrderGivesNotAlwaysTheSame) {
   EXPECT_EQ(found, (std::set<std::uint16_t>{first.port, second.port}));
 }
 
+TEST(FreePort, WithoutATestAPortIsTakenForFree) {
+  const Listener taken = listen_on(INADDR_LOOPBACK);
+  EXPECT_EQ(find_free_port({taken.port}, PortOrder::as_given, PortTest::none), taken.port);
+  EXPECT_EQ(find_free_port({taken.port}, PortOrder::random, PortTest::none), taken.port);
+  EXPECT_FALSE(find_free_port({}, PortOrder::random, PortTest::none));
+}
+
 TEST(FreePort, NoPortsAreNone) {
   EXPECT_FALSE(find_free_port({}, PortOrder::random));
 }

@@ -116,7 +116,7 @@ TEST_F(LinkTest, ACancelThatComesTooLateDisturbsNoOtherCall) {
 
 TEST_F(LinkTest, ResultsAndEventsArriveAsTheyWereSent) {
   EXPECT_TRUE(link_.send(FrameKind::event, 1, buffer_of("news")));
-  EXPECT_TRUE(link_.send(FrameKind::result, 1, nullptr));
+  EXPECT_TRUE(link_.send(FrameKind::result, 1, {}));
   EXPECT_EQ(main_.receive()->kind, FrameKind::hello);
   auto frame = main_.receive();
   ASSERT_TRUE(frame);

@@ -25,7 +25,11 @@ TEST(SlurmNodeList, IsExpandedInItsOrder) {
       {"a[1-2]b[3-4]", {"a1b3", "a1b4", "a2b3", "a2b4"}},
       {"n[1-2]-ib,c", {"n1-ib", "n2-ib", "c"}},
       {" a1 , b1 ", {"a1", "b1"}},
-      {"n[1, 3]", {"n1", "n3"}},
+      {"n[1, 3]", {"n1", "n03"}},
+      {"n[1 ,3-4 ]", {"n1", "n3", "n4"}},
+      {"n[1,3-4,  11-13]", {"n1", "n3", "n4", "n0011", "n0012", "n0013"}},
+      {"a1,b[   02-03,6-7]", {"a1", "b00002", "b00003", "b6", "b7"}},
+      {"n[9-011]", {"n9", "n10", "n11"}},
       {"n1,n1", {"n1", "n1"}},
   };
   for (const auto& [text, names] : cases)
@@ -37,6 +41,19 @@ TEST(SlurmNodeList, WhatIsNoListIsNotExpanded) {
        {"", " ", ",", "n[1-2", "n1-2]", "n[2-1]", "n[1-]", "n[-1]", "n[]", "n[a-b]", "n[1-2]]",
         "n[[1-2]]", "n[1;2]", "n[0-9999999]", "n[0-999][0-999][0-999]", "n[99999999999]"}) {
     EXPECT_EQ(expand_node_list(text), std::nullopt) << text;
+  }
+}
+
+TEST(SlurmNodeList, BlanksWithinANumberOrARangeAreNotExpanded) {
+  for (const char* text : {"n[1 -2]", "n[1- 2]", "n[1 2]", "n[ ]"}) {
+    EXPECT_EQ(expand_node_list(text), std::nullopt) << text;
+  }
+}
+
+TEST(SlurmNodeList, ANumberOfEndlessWidthIsNotExpanded) {
+  for (const char pad : {' ', '0'}) {
+    EXPECT_TRUE(expand_node_list("n[" + std::string(63, pad) + "1]"));
+    EXPECT_FALSE(expand_node_list("n[" + std::string(64, pad) + "1]"));
   }
 }
 

@@ -65,10 +65,9 @@ TEST(SpinBudget, BeingDescheduledStopsTheSpinningLongerEachTime) {
   EXPECT_EQ(pause_of(budget), seconds(10)) << "never longer than this";
 }
 
-TEST(SpinBudget, ManyAnswersMakeTheNextPauseShortAgain) {
+TEST(SpinBudget, AfterALongTimeWithItsCpuTheNextPauseIsShortAgain) {
   SpinBudget budget;
-  for (int i = 0; i < 20; ++i) budget.descheduled(kNow);
-  for (int i = 0; i < 2000; ++i) budget.answered(microseconds(20));
+  for (int i = 0; i < 20; ++i) budget.descheduled(kNow - seconds(120));
   budget.descheduled(kNow);
   EXPECT_EQ(pause_of(budget), milliseconds(100));
 }
@@ -109,6 +108,13 @@ TEST(Spin, AJumpOfTheClockStopsTheSpinning) {
     return false;
   };
   EXPECT_FALSE(spin(budget, Clock::now(), lose_the_cpu));
+  EXPECT_EQ(budget.allowance(Clock::now()), kNone);
+}
+
+TEST(Spin, AJumpOfTheClockStopsTheSpinningAlsoWhereTheAnswerCameMeanwhile) {
+  SpinBudget budget;
+  int num_looks = 0;
+  EXPECT_TRUE(spin(budget, Clock::now() - 2 * kDescheduledAfter, [&] { return ++num_looks == 1; }));
   EXPECT_EQ(budget.allowance(Clock::now()), kNone);
 }
 

@@ -33,7 +33,7 @@ class StreamTest : public testing::Test {
 
 TEST_F(StreamTest, TheHeaderSaysHowLongTheBodyIs) {
   stream_.post(message("abc"));
-  stream_.post({FrameHeader{FrameKind::bye, 0, 0, 77}, nullptr});
+  stream_.post({FrameHeader{FrameKind::bye, 0, 0, 77}, {}});
   EXPECT_TRUE(stream_.has_output());
   EXPECT_EQ(stream_.flush(), Stream::Output::all_sent);
   EXPECT_FALSE(stream_.has_output());
@@ -44,7 +44,7 @@ TEST_F(StreamTest, TheHeaderSaysHowLongTheBodyIs) {
 
 TEST_F(StreamTest, AMessageWithoutHeaderIsSentAsItIs) {
   stream_.post({std::nullopt, buffer_of("bare")});
-  stream_.post({std::nullopt, nullptr});
+  stream_.post({std::nullopt, {}});
   EXPECT_EQ(stream_.flush(), Stream::Output::all_sent);
   stream_.close();
   EXPECT_EQ(read_to_end(other_.get()), "bare");

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hosts/affinity.h"
 #include "hosts/methods.h"
 #include "unit/made_up_machine.h"
 
@@ -25,7 +26,6 @@ TEST(UsableCpus, WithoutAStatusFileThereIsNoAllowedList) {
 TEST(UsableCpus, ThisProcessMayUseNoMoreThanItsAffinityAllows) {
   EXPECT_GE(usable_cpus(), 1);
   EXPECT_LE(usable_cpus(), affinity_cpus());
-  EXPECT_EQ(affinity_cpus(), allowed_cpus(this_machine()));
 }
 
 }  // namespace

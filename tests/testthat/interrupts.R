@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Ctrl-C in the main process: the first worker sends it in the middle of its own call.
+# Ctrl-C in the main process: the first worker sends it in the middle of its own call. Run by
+# test-cluster.R with the functions of package parallel, by test-clusterCall.R with nodelay's.
 
 interrupts <- task(function(i, main, first, seconds = 10, delay = 0) {
   if (Sys.getpid() == first) {
@@ -17,6 +18,9 @@ expect_interrupt <- function(expr) {
   tryCatch({ expr; ended_by_itself <- TRUE; Sys.sleep(2) }, interrupt = function(e) NULL)
   expect_false(ended_by_itself)
 }
+
+# A value in which `x` goes through the stream: what lies in an environment is not shared memory.
+streamed <- function(x) list2env(list(x = x), parent = emptyenv())
 
 interrupted_call <- function(cl, ...) {
   expect_interrupt(clusterCall(cl, interrupts, 0, Sys.getpid(), pids_of(cl)[1L], ...))
@@ -122,7 +126,7 @@ test_that("an interrupt while a large value is on its way leaves the stream in s
     expect_interrupt(clusterCall(cl, task(function(main, x) {
       tools::pskill(main, tools::SIGINT)
       x
-    }), Sys.getpid(), numeric(5e6)))
+    }), Sys.getpid(), streamed(numeric(5e6))))
     expect_identical(new_value(cl), list("new"), label = name)
   })
 })
@@ -155,7 +159,7 @@ test_that("a call whose sending was interrupted is never answered", {
   pid <- pids_of(cl)
   expect_true(tools::pskill(pid, tools::SIGSTOP))
   system(sprintf("(sleep 0.3; kill -INT %d; sleep 0.2; kill -CONT %d) &", Sys.getpid(), pid))
-  expect_interrupt(parallel:::sendCall(cl[[1]], task(function(x) "old"), list(raw(5e7))))
+  expect_interrupt(parallel:::sendCall(cl[[1]], task(function(x) "old"), list(streamed(raw(5e7)))))
   parallel:::sendCall(cl[[1]], task(function() "new"), list())
   expect_identical(within_seconds(30, parallel:::recvResult(cl[[1]])), "new")
 })
@@ -165,6 +169,6 @@ test_that("an interrupt while a call is being sent stops the workers that have i
   pids <- pids_of(cl)
   expect_true(tools::pskill(pids[2L], tools::SIGSTOP))
   system(sprintf("(sleep 0.3; kill -INT %d; sleep 0.2; kill -CONT %d) &", Sys.getpid(), pids[2L]))
-  expect_interrupt(clusterCall(cl, task(function(x) repeat {}), raw(5e7)))
+  expect_interrupt(clusterCall(cl, task(function(x) repeat {}), streamed(raw(5e7))))
   expect_identical(within_seconds(30, clusterCall(cl, task(function() "new"))), list("new", "new"))
 })

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+#include "bind_burst.h"
+
+#include <exception>
+#include <unordered_map>
+
+#include "bind_conditions.h"
+
+namespace nodelay {
+namespace {
+
+SEXP named_list(std::initializer_list<std::pair<const char*, SEXP>> elements) {
+  const auto num_elements = static_cast<R_xlen_t>(elements.size());
+  SEXP list = PROTECT(Rf_allocVector(VECSXP, num_elements));
+  SEXP names = PROTECT(Rf_allocVector(STRSXP, num_elements));
+  R_xlen_t i = 0;
+  for (const auto& [name, value] : elements) {
+    SET_VECTOR_ELT(list, i, value);
+    SET_STRING_ELT(names, i++, Rf_mkChar(name));
+  }
+  Rf_setAttrib(list, R_NamesSymbol, names);
+  UNPROTECT(2);
+  return list;
+}
+
+// The message by which package parallel asks for a call.
+SEXP parallel_message(SEXP function, SEXP arguments) {
+  SEXP yes = PROTECT(Rf_ScalarLogical(TRUE));
+  SEXP data = PROTECT(
+      named_list({{"fun", function}, {"args", arguments}, {"return", yes}, {"tag", R_NilValue}}));
+  SEXP type = PROTECT(Rf_mkString("EXEC"));
+  SEXP message = named_list({{"type", type}, {"data", data}, {"tag", R_NilValue}});
+  UNPROTECT(3);
+  return message;
+}
+
+// The same for a worker of nodelay's: docs/protocol.md, "Plain calls".
+SEXP plain_call(SEXP function, SEXP arguments) {
+  SEXP list = PROTECT(Rf_allocVector(VECSXP, 2));
+  SET_VECTOR_ELT(list, 0, function);
+  SET_VECTOR_ELT(list, 1, arguments);
+  UNPROTECT(1);
+  return list;
+}
+
+}  // namespace
+
+Payload CallBody::whole(const NodeHandle& handle) {
+  const Protocol protocol = handle.node->protocol();
+  const bool may_share = handle.node->can_share_memory();
+  Payload& payload = payloads_[{protocol, handle.encoding, may_share}];
+  if (!payload.body) {
+    const cpp11::sexp message = cpp11::unwind_protect([&] {
+      return protocol == Protocol::framed ? plain_call(function_, arguments_)
+                                          : parallel_message(function_, arguments_);
+    });
+    payload = make_payload(message, handle.encoding, may_share);
+  }
+  return payload;
+}
+
+Burst::Burst(const std::vector<NodeHandle*>& handles) : last_news_(Clock::now()) {
+  std::unordered_map<const NodeHandle*, std::size_t> indices;
+  std::vector<Node*> nodes;
+  for (NodeHandle* handle : handles) {
+    const auto [entry, is_new] = indices.try_emplace(handle, members_.size());
+    node_of_position_.push_back(entry->second);
+    if (!is_new) continue;
+    members_.push_back({handle, {}});
+    nodes.push_back(handle->node.get());
+    if (handle->node->loss()) raise_loss(*handle->node);
+    ensure_running(*handle);
+    if (handle->node->num_calls() > 0) handle->node->give_up_calls();
+  }
+  set_ = std::make_unique<NodeSet>(std::move(nodes), *handles.front()->session);
+  handles.front()->session->advance_departures();
+}
+
+Burst::~Burst() {
+  if (num_under_way_ == 0) return;
+  for (const Member& member : members_) {
+    if (member.tasks.empty() || member.handle->node->is_stopped()) continue;
+    try {
+      member.handle->node->give_up_calls();
+    } catch (const std::exception&) {  // another error is on its way
+    }
+  }
+}
+
+void Burst::post(std::size_t node, std::size_t task, CallBody& call, bool is_one_of_many) {
+  Member& member = members_[node];
+  if (member.handle->node->loss()) raise_loss(*member.handle->node);
+  ensure_running(*member.handle);
+  const NodeHandle& handle = *member.handle;
+  const bool may_keep = is_one_of_many && handle.node->protocol() == Protocol::framed;
+  if (may_keep && std::exchange(member.has_function, true)) {
+    handle.node->post(call.arguments_only(handle), true, kPlain | kKeptFunction);
+  } else {
+    handle.node->post(call.whole(handle), true, may_keep ? kPlain | kKeepFunction : kPlain);
+  }
+  member.tasks.push_back(task);
+  ++num_under_way_;
+  if (!std::exchange(member.is_to_flush, true)) to_flush_.push_back(node);
+}
+
+// What the kernel does not take now goes out while the burst waits.
+void Burst::flush() {
+  for (const std::size_t node : to_flush_) {
+    Member& member = members_[node];
+    member.is_to_flush = false;
+    member.handle->node->send(Clock::now());
+    if (member.handle->node->loss()) with_news_.push_back(node);
+  }
+  to_flush_.clear();
+}
+
+Burst::Result Burst::next() {
+  for (;;) {
+    while (!with_news_.empty()) {
+      const std::size_t node = with_news_.front();
+      Member& member = members_[node];
+      const SEXP value = take_value(member);
+      if (value == R_UnboundValue) {
+        ensure_answerable(member);
+        with_news_.pop_front();
+        continue;
+      }
+      const std::size_t task = member.tasks.front();
+      member.tasks.pop_front();
+      --num_under_way_;
+      return {node, task, value};
+    }
+    flush();
+    if (with_news_.empty()) wait();
+  }
+}
+
+void Burst::wait() {
+  const auto news = set_->wait(Clock::now() + kSlice);
+  with_news_.assign(news.begin(), news.end());
+  if (!with_news_.empty()) {
+    last_news_ = Clock::now();
+    if (members_.size() > 1) cpp11::check_user_interrupt();
+    return;
+  }
+  cpp11::check_user_interrupt();
+  for (const Member& member : members_) {
+    const NodeHandle& handle = *member.handle;
+    if (member.tasks.empty()) continue;
+    if (Clock::now() >= seconds_from(last_news_, handle.timeout)) raise_timeout(handle);
+  }
+}
+
+// R_UnboundValue where none has come.
+SEXP Burst::take_value(const Member& member) {
+  if (member.tasks.empty()) return R_UnboundValue;
+  Node& node = *member.handle->node;
+  if (node.protocol() == Protocol::bare) {
+    const SEXP message = next_value(node);
+    return message == R_UnboundValue ? message : list_element(message, "value");
+  }
+  while (auto reply = node.take_reply()) {
+    if (!*reply->ends_call) {  // an event: nobody listens to a call of this kind
+      node.release_reply();
+      continue;
+    }
+    const cpp11::sexp value = unserialize(reply->body, std::move(reply->memory));
+    node.release_reply();
+    return value;
+  }
+  return R_UnboundValue;
+}
+
+void Burst::ensure_answerable(const Member& member) const {
+  const Node& node = *member.handle->node;
+  if (node.loss()) raise_loss(node);
+  ensure_running(*member.handle);
+  if (node.num_calls() >= member.tasks.size()) return;
+  throw Error(ErrorKind::argument, "The calls of worker " + std::to_string(node.identity().rank) +
+                                       " were given up by another use of its cluster meanwhile.");
+}
+
+}  // namespace nodelay

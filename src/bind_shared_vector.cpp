@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+#include "bind_shared_vector.h"
+
+#include <R_ext/Altrep.h>
+#include <nodelay/error.h>
+
+#include <array>
+#include <new>
+#include <utility>
+
+namespace nodelay {
+namespace {
+
+// Below this a vector is copied through the stream in less time than it takes to share it.
+constexpr std::size_t kSmallestShared = std::size_t{256} * 1024;  // bytes
+
+// Lists may be nested without end; what lies deeper is copied.
+constexpr int kDeepest = 64;
+
+const SharedMemory* memory_to_take = nullptr;  // of the message that is being unserialized
+
+// A vector of one of R's types whose elements lie in shared memory, or a stand-in for one.
+// Both are ALTREP objects of the same class: data1 of a vector points to its Mapping and is
+// NULL for a stand-in, data2 is where the elements are: offset and number.
+struct SharedType {
+  SEXPTYPE type;
+  std::size_t element_bytes;
+  R_altrep_class_t altrep_class;
+};
+
+std::array<SharedType, 5> shared_types{{{LGLSXP, sizeof(int), {}},
+                                        {INTSXP, sizeof(int), {}},
+                                        {REALSXP, sizeof(double), {}},
+                                        {CPLXSXP, sizeof(Rcomplex), {}},
+                                        {RAWSXP, sizeof(Rbyte), {}}}};
+
+const SharedType* shared_type_of(SEXPTYPE type) {
+  for (const SharedType& each : shared_types) {
+    if (each.type == type) return &each;
+  }
+  return nullptr;
+}
+
+SEXP place_of(std::size_t offset, R_xlen_t length) {
+  SEXP place = Rf_allocVector(REALSXP, 2);
+  REAL(place)[0] = static_cast<double>(offset);
+  REAL(place)[1] = static_cast<double>(length);
+  return place;
+}
+
+R_xlen_t length_of(SEXP vector) {
+  return static_cast<R_xlen_t>(REAL(R_altrep_data2(vector))[1]);
+}
+
+bool is_stand_in(SEXP vector) {
+  return R_altrep_data1(vector) == R_NilValue;
+}
+
+void* data_of(SEXP vector, Rboolean) {
+  if (is_stand_in(vector)) Rf_error("this vector is on its way to another process");
+  return static_cast<Mapping*>(R_ExternalPtrAddr(R_altrep_data1(vector)))->data();
+}
+
+const void* data_or_null(SEXP vector) {
+  return is_stand_in(vector) ? nullptr : data_of(vector, FALSE);
+}
+
+template <typename Element>
+Element element_of(SEXP vector, R_xlen_t index) {
+  return static_cast<const Element*>(data_of(vector, FALSE))[index];
+}
+
+// What is saved or sent on is an ordinary vector.
+SEXP serialized_state(SEXP vector) {
+  return is_stand_in(vector) ? R_altrep_data2(vector) : nullptr;
+}
+
+void finalize_mapping(SEXP pointer) {
+  delete static_cast<Mapping*>(R_ExternalPtrAddr(pointer));
+  R_ClearExternalPtr(pointer);
+}
+
+// R collects garbage when its own memory runs short, of which mapped vectors take next to
+// none: without this, vectors that nobody uses any more would pile up.
+void collect_now_and_then(double num_bytes) {
+  constexpr double kBetweenCollections = 512.0 * 1024 * 1024;  // bytes
+  static double num_mapped_bytes = 0;
+  num_mapped_bytes += num_bytes;
+  if (num_mapped_bytes < kBetweenCollections) return;
+  num_mapped_bytes = num_bytes;
+  R_gc();
+}
+
+// Null where `memory` has no such elements, or cannot be mapped.
+Mapping* map_elements(const SharedMemory& memory, double offset, double num_bytes) {
+  constexpr double kMost = 9007199254740992.0;  // 2^53: whole numbers up to here are exact
+  if (!(offset >= 0 && offset <= kMost && num_bytes > 0 && num_bytes <= kMost)) return nullptr;
+  auto mapping = memory.map(static_cast<std::size_t>(offset), static_cast<std::size_t>(num_bytes));
+  return mapping ? new (std::nothrow) Mapping(std::move(*mapping)) : nullptr;
+}
+
+// Called by R's unserializer: no C++ exception may leave it.
+SEXP unserialize_vector(const SharedType& type, SEXP place) {
+  if (memory_to_take == nullptr || TYPEOF(place) != REALSXP || Rf_xlength(place) != 2) {
+    Rf_error("a vector in shared memory came without that memory");
+  }
+  const double num_bytes = REAL(place)[1] * static_cast<double>(type.element_bytes);
+  PROTECT(place);
+  collect_now_and_then(num_bytes);
+  SEXP pointer = PROTECT(R_MakeExternalPtr(nullptr, R_NilValue, R_NilValue));
+  R_RegisterCFinalizerEx(pointer, finalize_mapping, FALSE);
+  Mapping* mapping = map_elements(*memory_to_take, REAL(place)[0], num_bytes);
+  if (mapping == nullptr) Rf_error("the shared memory of a vector cannot be mapped");
+  R_SetExternalPtrAddr(pointer, mapping);
+  SEXP vector = R_new_altrep(type.altrep_class, pointer, place);
+  UNPROTECT(2);
+  return vector;
+}
+
+template <std::size_t index>
+SEXP unserialize_as(SEXP, SEXP place) {
+  return unserialize_vector(shared_types[index], place);
+}
+
+template <std::size_t index>
+void define_class(R_altrep_class_t altrep_class) {
+  shared_types[index].altrep_class = altrep_class;
+  R_set_altrep_Length_method(altrep_class, length_of);
+  R_set_altrep_Serialized_state_method(altrep_class, serialized_state);
+  R_set_altrep_Unserialize_method(altrep_class, unserialize_as<index>);
+  R_set_altvec_Dataptr_method(altrep_class, data_of);
+  R_set_altvec_Dataptr_or_null_method(altrep_class, data_or_null);
+}
+
+}  // namespace
+
+SEXP VectorSharing::stand_in(SEXP value) {
+  return cpp11::unwind_protect([&] { return stand_in(value, 0); });
+}
+
+SEXP VectorSharing::stand_in(SEXP value, int depth) {
+  if (has_failed_) return value;
+  if (TYPEOF(value) == VECSXP) {
+    return depth < kDeepest ? stand_in_for_list(value, depth) : value;
+  }
+  return shared_type_of(TYPEOF(value)) != nullptr ? stand_in_for_vector(value) : value;
+}
+
+SEXP VectorSharing::stand_in_for_list(SEXP list, int depth) {
+  SEXP copy = R_NilValue;  // none as long as no element has a stand-in
+  for (R_xlen_t i = 0; i < Rf_xlength(list); ++i) {
+    const SEXP element = VECTOR_ELT(list, i);
+    SEXP replaced = PROTECT(stand_in(element, depth + 1));
+    if (replaced != element && copy == R_NilValue) {
+      copy = Rf_shallow_duplicate(list);
+      UNPROTECT(1);
+      PROTECT(copy);
+      SET_VECTOR_ELT(copy, i, replaced);
+      continue;
+    }
+    if (replaced != element) SET_VECTOR_ELT(copy, i, replaced);
+    UNPROTECT(1);
+  }
+  if (copy == R_NilValue) return list;
+  UNPROTECT(1);
+  return copy;
+}
+
+SEXP VectorSharing::stand_in_for_vector(SEXP vector) {
+  const SharedType& type = *shared_type_of(TYPEOF(vector));
+  const auto num_bytes = static_cast<std::size_t>(Rf_xlength(vector)) * type.element_bytes;
+  if (num_bytes < kSmallestShared) return vector;
+  const void* data = DATAPTR_OR_NULL(vector);
+  if (data == nullptr) return vector;  // 1:1e9, say, which R serializes in a few bytes
+  if (!memory_) memory_ = SharedMemory::create();
+  const auto offset =
+      memory_ ? memory_->append({static_cast<const std::byte*>(data), num_bytes}) : std::nullopt;
+  if (!offset) {
+    has_failed_ = true;
+    return vector;
+  }
+  SEXP place = PROTECT(place_of(*offset, Rf_xlength(vector)));
+  SEXP stand_in = PROTECT(R_new_altrep(type.altrep_class, R_NilValue, place));
+  SHALLOW_DUPLICATE_ATTRIB(stand_in, vector);
+  UNPROTECT(2);
+  return stand_in;
+}
+
+std::shared_ptr<const SharedMemory> VectorSharing::take_memory() {
+  if (!memory_ || memory_->size() == 0) return nullptr;
+  if (!memory_->seal()) throw Error(ErrorKind::system, "sealing shared memory failed");
+  return std::make_shared<const SharedMemory>(std::move(*memory_));
+}
+
+VectorTaking::VectorTaking(const SharedMemory* memory)
+    : previous_(std::exchange(memory_to_take, memory)) {}
+
+VectorTaking::~VectorTaking() {
+  memory_to_take = previous_;
+}
+
+}  // namespace nodelay
+
+// Defines the classes of shared vectors when the package is loaded.
+[[cpp11::init]] void define_shared_vectors(DllInfo* dll) {
+  using namespace nodelay;
+  const R_altrep_class_t logical = R_make_altlogical_class("nodelay_logical", "nodelay", dll);
+  const R_altrep_class_t integer = R_make_altinteger_class("nodelay_integer", "nodelay", dll);
+  const R_altrep_class_t real = R_make_altreal_class("nodelay_double", "nodelay", dll);
+  const R_altrep_class_t complex = R_make_altcomplex_class("nodelay_complex", "nodelay", dll);
+  const R_altrep_class_t raw = R_make_altraw_class("nodelay_raw", "nodelay", dll);
+  define_class<0>(logical);
+  define_class<1>(integer);
+  define_class<2>(real);
+  define_class<3>(complex);
+  define_class<4>(raw);
+  R_set_altlogical_Elt_method(logical, element_of<int>);
+  R_set_altinteger_Elt_method(integer, element_of<int>);
+  R_set_altreal_Elt_method(real, element_of<double>);
+  R_set_altcomplex_Elt_method(complex, element_of<Rcomplex>);
+  R_set_altraw_Elt_method(raw, element_of<Rbyte>);
+}

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+# nodelay's own functions on whole clusters.
+
+use_cluster_functions_of("nodelay")
+source(test_path("same-as-parallel.R"), local = TRUE)
+source(test_path("interrupts.R"), local = TRUE)
+
+test_that("nodelay has each of these functions with the arguments of parallel's", {
+  for (name in cluster_functions) {
+    expect_identical(formals(getExportedValue("nodelay", name)), formals(getExportedValue("parallel", name)), label = name)
+  }
+})
+
+test_that("an error of a task carries the values of all", {
+  cl <- local_cluster(2)
+  error <- expect_error(clusterApply(cl, 1:3, task(function(i) if (i == 2) stop("two") else i)), "two",
+    class = "nodelay_error_task"
+  )
+  expect_identical(error$values[c(1, 3)], list(1L, 3L))
+  expect_s3_class(error$values[[2]], c("snow-try-error", "try-error"), exact = TRUE)
+})
+
+test_that("a call on a cluster with nodes of package parallel is left to that", {
+  theirs <- makePSOCKcluster(1)
+  own <- local_cluster(1)
+  withr::defer(parallel::stopCluster(theirs))
+  mixed <- structure(c(unclass(own), unclass(theirs)), class = c("SOCKcluster", "cluster"))
+  expect_identical(clusterCall(mixed, task(function(x) x), 1), list(1, 1))
+  expect_identical(clusterApply(mixed, 1:3, task(function(x) x)), as.list(1:3))
+  expect_error(clusterCall("no cluster", identity, 1), "not a valid cluster")
+  expect_error(clusterCall(fun = identity), "no cluster 'cl' supplied and none is registered")
+})
+
+test_that("a node that is twice in a cluster works twice", {
+  cl <- local_cluster(2)
+  twice <- cl[c(1, 2, 1)]
+  expect_identical(clusterCall(twice, Sys.getpid), as.list(pids_of(cl)[c(1, 2, 1)]))
+  expect_identical(clusterApply(twice, 1:20, task(function(i) i)), as.list(1:20))
+  expect_identical(clusterApplyLB(twice, 1:20, task(function(i) i)), as.list(1:20))
+  expect_identical(unlist(clusterApply(twice, 1:20, task(function(i) Sys.getpid()))), rep_len(pids_of(cl)[c(1, 2, 1)], 20))
+})
+
+test_that("under static scheduling task i runs on the node that parallel gives it", {
+  cl <- local_cluster(I(3))
+  expect_identical(unlist(clusterApply(cl, 1:100, task(function(i) Sys.getpid()))), rep_len(pids_of(cl), 100))
+})
+
+test_that("more than sixteen workers are served at once", {
+  cl <- local_cluster(I(20))
+  expect_identical(clusterCall(cl, Sys.getpid), as.list(pids_of(cl)))
+  big <- clusterCall(cl, task(function(n) raw(n)), 1e6)
+  expect_identical(lengths(big), rep(1000000L, 20))
+  expect_identical(clusterCall(cl, length, raw(1e6)), rep(list(1000000L), 20))
+  expect_identical(parSapply(cl, 1:500, task(function(x) x + 0.5)), 1:500 + 0.5)
+  expect_identical(parSapplyLB(cl, 1:500, task(function(x) x + 0.5)), 1:500 + 0.5)
+  expect_identical(clusterApplyLB(cl, 1:500, task(function(x) x)), as.list(1:500))
+})
+
+test_that("tasks with large arguments and values pass each other", {
+  for_each_way(function(way, name) {
+    cl <- cluster_for(way, 2)
+    values <- lapply(1:12, function(i) rep(i, 3e5))
+    expect_identical(clusterApply(cl, values, task(function(x) x)), values, label = name)
+    expect_identical(clusterApplyLB(cl, values, task(function(x) x)), values, label = name)
+    boxed <- lapply(values, function(x) list2env(list(x = x), parent = emptyenv())) # not in shared memory
+    for (apply in list(clusterApply, clusterApplyLB)) {
+      expect_identical(lapply(apply(cl, boxed, task(function(box) box)), get, x = "x"), values, label = name)
+    }
+  })
+})
+
+test_that("what a function changes in its own environment is seen by no other task", {
+  counting <- function() {
+    count <- 0
+    function(i) count <<- count + 1
+  }
+  for_each_way(function(way, name) {
+    cl <- cluster_for(way, 1)
+    expect_identical(clusterApply(cl, 1:20, counting()), as.list(rep(1, 20)), label = name)
+    expect_identical(clusterApplyLB(cl, 1:20, counting()), as.list(rep(1, 20)), label = name)
+  })
+})
+
+test_that("no task waits behind a long one while another worker is idle", {
+  cl <- local_cluster(2)
+  slow_first <- task(function(i) if (i == 1) Sys.sleep(0.5) else Sys.getpid())
+  pids <- unlist(clusterApplyLB(cl, 1:11, slow_first)[-1])
+  expect_identical(unique(pids), pids_of(cl)[2])
+  pids <- unlist(parLapplyLB(cl, 1:11, slow_first)[-1])
+  expect_identical(unique(pids), pids_of(cl)[2])
+})
+
+test_that("after a worker was killed the call says so, and the others stay usable", {
+  cl <- local_cluster(I(3))
+  for (call in list(
+    function(...) clusterCall(cl, ...), function(...) clusterApply(cl, 1:9, ...), function(...) clusterApplyLB(cl, 1:9, ...)
+  )) {
+    victim <- local_cluster(1)
+    cl <- structure(c(unclass(cl)[1:2], unclass(victim)), class = class(cl))
+    kill <- `environment<-`(function(...) {
+      if (Sys.getpid() == target) tools::pskill(target, tools::SIGKILL)
+      Sys.sleep(0.05)
+    }, list2env(list(target = pids_of(victim)), parent = globalenv()))
+    expect_error(call(kill), "SIGKILL", class = "nodelay_error_worker_lost")
+    expect_identical(within_seconds(20, clusterCall(cl[1:2], identity, 1)), list(1, 1))
+  }
+})
+
+test_that("a worker that never answers is an error after the timeout", {
+  cl <- local_cluster(2, timeout = 0.5)
+  expect_error(clusterCall(cl, Sys.sleep, 10), "within 0.5 seconds", class = "nodelay_error_timeout")
+  expect_identical(within_seconds(10, clusterCall(cl, identity, 1)), list(1, 1))
+})
+
+test_that("calls on a cluster that was stopped are an error that says so", {
+  cl <- makeClusterPSOCK(2)
+  stopCluster(cl)
+  expect_error(clusterCall(cl, identity, 1), "was stopped", class = "nodelay_error_stopped")
+  expect_error(parLapply(cl, 1:3, identity), "was stopped", class = "nodelay_error_stopped")
+})
+
+test_that("an error while arguments are made gives the rest up, and the next call gets its own", {
+  cl <- local_cluster(2)
+  odd <- structure(list(1, 2, 3, 4, 5), class = "odd")
+  registerS3method("[[", "odd", function(x, i) if (i == 4) stop("no element four") else unclass(x)[[i]], envir = globalenv())
+  expect_error(clusterApply(cl, odd, identity), "no element four")
+  expect_error(clusterApplyLB(cl, odd, identity), "no element four")
+  expect_identical(clusterCall(cl, identity, "new"), list("new", "new"))
+})
+
+test_that("values that a task sends before it ends are not taken for its value", {
+  cl <- local_cluster(1)
+  send <- task(function() {
+    for (frame in sys.frames()) if (!is.null(master <- frame$master)) break
+    parallel:::sendData(master, list(type = "VALUE", value = "early"))
+    "value"
+  })
+  expect_identical(clusterCall(cl, send), list("value"))
+})
+
+test_that("many calls leave no memory behind, in the main process and in the worker", {
+  skip_if_not(file.exists("/proc/self/statm"))
+  resident_mb <- task(function() {
+    gc()
+    as.numeric(strsplit(readLines("/proc/self/statm"), " ")[[1]][2]) * 4096 / 2^20
+  })
+  cl <- local_cluster(1)
+  call_often <- function() {
+    for (i in 1:20000) clusterCall(cl, identity, i)
+    clusterApply(cl, 1:20000, task(function(i) i))
+    c(resident_mb(), clusterCall(cl, resident_mb)[[1]])
+  }
+  before <- call_often()
+  after <- call_often()
+  expect_true(all(after - before < 4), label = paste("growth of", toString(round(after - before, 1)), "MB"))
+})
