@@ -19,7 +19,8 @@ run_worker <- function() {
 # What a template does in place of a worker; returns in the workers that it forks.
 fork_workers <- function() {
   worker_fork(tempdir(), is_pristine())
-  the$session <- session_new() # the other one is the template's
+  # The other one is the template's. Few workers have clusters of their own.
+  delayedAssign("session", session_new(), assign.env = the)
 }
 
 # A start-up file, or a package that it loads, may have drawn random numbers, put files into the temporary
