@@ -34,6 +34,7 @@ Forker::~Forker() {
 }
 
 Forker::Progress Forker::turn(const SpawnPlan& plan, TimePoint slice_end) {
+  if (has_lost_template_) return Progress::refused;
   if (!template_) find_template(plan);
   if (!template_) return Progress::refused;
   for (;;) {
@@ -54,6 +55,7 @@ void Forker::find_template(const SpawnPlan& plan) {
 }
 
 Forker::Progress Forker::refuse() {
+  has_lost_template_ = template_->state() == Template::State::lost;
   has_asked_ = false;
   template_.reset();
   return Progress::refused;

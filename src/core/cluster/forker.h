@@ -42,6 +42,7 @@ class Forker {
   double patience_;
   std::string inherited_state_;         // empty: nobody was asked to fork yet
   std::shared_ptr<Template> template_;  // shared: see Session; null between two workers
+  bool has_lost_template_ = false;      // another one would most likely end in the same way
   bool has_asked_ = false;              // the template works for this
   Process process_;
 };
