@@ -1,5 +1,9 @@
 cluster_class <- c("nodelay_cluster", "RichSOCKcluster", "SOCKcluster", "cluster")
 
+# Lets BiocParallel and others coerce a cluster by S4. When the package is installed: at each loading it
+# would take 13 ms.
+methods::setOldClass(cluster_class)
+
 new_cluster <- function(nodes) structure(nodes, class = cluster_class)
 
 #' @exportS3Method parallel::recvOneData

@@ -28,6 +28,10 @@ session_close <- function(pointer, farewell) {
   invisible(.Call(`_nodelay_session_close`, pointer, farewell))
 }
 
+session_template_pids <- function(pointer) {
+  .Call(`_nodelay_session_template_pids`, pointer)
+}
+
 nodes_start <- function(session_pointer, plans, ports, is_reachable, patience) {
   .Call(`_nodelay_nodes_start`, session_pointer, plans, ports, is_reachable, patience)
 }
@@ -102,6 +106,10 @@ node_socket_connection <- function(pointer) {
 
 serialized_size <- function(value) {
   .Call(`_nodelay_serialized_size`, value)
+}
+
+worker_fork <- function(temporary_folder, can_fork) {
+  invisible(.Call(`_nodelay_worker_fork`, temporary_folder, can_fork))
 }
 
 worker_connect <- function(temporary_folder) {

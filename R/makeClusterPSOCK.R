@@ -26,6 +26,19 @@
 #' @return An unnamed list of nodes, see [makeNodePSOCK()], of class
 #'   `c("nodelay_cluster", "RichSOCKcluster", "SOCKcluster", "cluster")`.
 #'
+#' @section How local workers start:
+#' On Linux the first local worker with an ordinary command and its `transport` "local" starts a *template*, an R
+#' process that has loaded what every worker loads. It forks this worker and all later ones of its kind in a few
+#' milliseconds each: those with the same command and environment, started from the same working directory. Forked
+#' workers are children of this process as others are, with a temporary folder, random numbers, output, options,
+#' libraries and start-up code of their own. Start-up files of R (`.Rprofile` and its kin) run once for all workers
+#' of a kind, in the template; where they draw random numbers, write to the temporary folder, open connections or
+#' start threads every worker is started by itself. A template ends with this process.
+#'
+#' The R option `nodelay.template = FALSE`, or the environment variable `R_NODELAY_TEMPLATE=false`, does without.
+#' Workers with `rscript`, `rscript_args`, `renice` or `rscript_sh` of your own, base-R workers and those over TCP
+#' always do.
+#'
 #' @section Errors:
 #' As for [makeNodePSOCK()], and `nodelay_error_argument` for too many workers. When one worker cannot be started none is left running.
 #'

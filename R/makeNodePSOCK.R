@@ -187,6 +187,7 @@ node_plan <- function(worker, master, timeout, rscript, homogeneous, rscript_arg
     host = as.character(host), localhost = is_local, rank = rank, master = master,
     engine = way$engine, transport = way$transport,
     greeting = if (command$has_own_code) "unknown" else if (way$transport == "local") "none" else if (is_local) "environment" else "input",
+    may_be_forked = way$transport == "local" && may_be_forked(command, shells),
     no_delay = identical(command$socketOptions, "no-delay"), connectTimeout = as_seconds(connectTimeout, "connectTimeout"),
     timeout = as_seconds(timeout, "timeout"), useXDR = is_flag(useXDR, "useXDR"), validate = validate,
     set = if (is_local) variables$set else character(), unset = if (is_local) variables$unset else character(),
@@ -223,6 +224,12 @@ way_of_talking <- function(engine, transport, is_ours, command) {
   }
   if (transport == "auto") transport <- if (engine == "native") "local" else "tcp"
   list(engine = engine, transport = transport)
+}
+
+# By a template: where the command is nodelay's own, and the user has nothing against it.
+may_be_forked <- function(command, shells) {
+  is_wanted <- getOption("nodelay.template", Sys.getenv("R_NODELAY_TEMPLATE"))
+  !isFALSE(as.logical(is_wanted)) && Sys.info()[["sysname"]] == "Linux" && command$is_default && command$niceness == 0L && shells[[1L]] == "sh"
 }
 
 # A worker may answer its set-up call with an error that the code there could not catch.

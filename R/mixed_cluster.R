@@ -11,6 +11,7 @@ class_of_joined <- function(nodes, shared) {
 }
 
 mixed_cluster_class <- c("nodelay_mixed_cluster", "SOCKcluster", "cluster")
+methods::setOldClass(mixed_cluster_class)
 
 #' @exportS3Method parallel::recvOneData
 #' @exportS3Method snow::recvOneData

@@ -15,7 +15,7 @@
 "_PACKAGE"
 
 # A worker's first expression loads this package; see native_worker_code() in src/core.
-is_starting_worker <- function() nzchar(Sys.getenv("NODELAY_STREAM")) || nzchar(Sys.getenv("NODELAY_TOKEN"))
+is_starting_worker <- function() any(nzchar(Sys.getenv(c("NODELAY_STREAM", "NODELAY_TOKEN", "NODELAY_TEMPLATE"))))
 
 the <- new.env(parent = emptyenv()) # what all clusters of this session share
 
@@ -49,9 +49,5 @@ register_for_parallelly <- function(...) {
   if (isNamespaceLoaded("parallelly")) register_for_parallelly()
   setHook(packageEvent("parallelly", "onLoad"), register_for_parallelly)
   reg.finalizer(the, stop_all_nodes, onexit = TRUE)
-  if (is_starting_worker()) return()
-  register_cluster_types()
-  # Lets BiocParallel and others coerce a cluster by S4. Costs 2 ms, for nothing on a worker.
-  methods::setOldClass(cluster_class, where = topenv())
-  methods::setOldClass(mixed_cluster_class, where = topenv())
+  if (!is_starting_worker()) register_cluster_types()
 }

@@ -2,6 +2,7 @@
 # `master` is looked up by name in this frame by packages, future among them, whose
 # tasks send values before they end.
 run_worker <- function() {
+  if (nzchar(Sys.getenv("NODELAY_TEMPLATE"))) fork_workers()
   link <- worker_connect(tempdir())
   master <- structure(list(), link = link, class = c("nodelay_master", "SOCK0node"))
   cat(sprintf("starting worker pid=%d at %s\n", Sys.getpid(), format(Sys.time(), "%H:%M:%OS3")))
@@ -13,6 +14,21 @@ run_worker <- function() {
     error = function(e) worker_fail(link, error_value(e)),
     interrupt = function(e) worker_interrupted(link)
   )) {})
+}
+
+# What a template does in place of a worker; returns in the workers that it forks.
+fork_workers <- function() {
+  worker_fork(tempdir(), is_pristine())
+  # The other one is the template's. Few workers have clusters of their own.
+  delayedAssign("session", session_new(), assign.env = the)
+}
+
+# A start-up file, or a package that it loads, may have drawn random numbers, put files into the temporary
+# folder or opened connections: things that workers must not share.
+is_pristine <- function() {
+  !exists(".Random.seed", globalenv(), inherits = FALSE) &&
+    length(list.files(tempdir(), all.files = TRUE, no.. = TRUE)) == 0L &&
+    nrow(showConnections()) == 0L
 }
 
 # What parallel's workers send in place of the value of a call that failed.

@@ -9,6 +9,16 @@ write_seed <- function(fuzzer, name, bytes) {
   writeBin(bytes, file.path(folder, name))
 }
 
+# Messages of templates: docs/protocol.md.
+request <- function(numbers, variables) {
+  c(charToRaw("NF"), little_endian(length(numbers), 2), unlist(lapply(numbers, little_endian, 4)),
+    unlist(lapply(variables, function(text) c(charToRaw(text), raw(1)))))
+}
+write_seed("fork_message", "request", request(0:3, c("NODELAY_MAIN=4711", "NODELAY_STREAM=3")))
+write_seed("fork_message", "request_without_equals", request(0, "NODELAY"))
+write_seed("fork_message", "answer", c(charToRaw("NF"), raw(2), little_endian(4711, 4), raw(4)))
+write_seed("fork_message", "refusal", c(charToRaw("NF"), raw(2), little_endian(4711, 4), little_endian(95, 4)))
+
 # Frames: docs/protocol.md.
 header <- function(kind, flags = 0, request = 0, body_bytes = 0) {
   c(charToRaw("ND"), as.raw(c(kind, flags)), raw(4),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cpp11.hpp>
 
+#include "base/open_files.h"
 #include "bind_command.h"
 #include "bind_conditions.h"
 #include "bind_node.h"
@@ -86,6 +87,7 @@ NodePlan make_plan(const cpp11::list& plan) {
   result.output_path = result.is_remote ? "/dev/null" : element<std::string>(plan, "outfile");
   result.output = output_kind(result.output_path);
   result.command = command_of(plan);
+  result.may_be_forked = element<bool>(plan, "may_be_forked");
   result.tries = element<int>(plan, "tries");
   result.delay = element<double>(plan, "delay");
   result.set_up_call = serialize(list_element(plan, "set_up"), encoding_of(plan));
@@ -149,7 +151,7 @@ using namespace nodelay;
 
 // How many more workers this process has room for.
 [[cpp11::register]] double worker_room() {
-  return entry([] { return static_cast<double>(num_startable_workers()); });
+  return entry([] { return static_cast<double>(num_startable_workers(most_open_descriptors())); });
 }
 
 // What all clusters of this R session share.
@@ -176,7 +178,18 @@ using namespace nodelay;
       say_farewell(*node, farewell, Encoding::xdr);
       node->stop_abruptly();
     }
+    session->retire_templates();
     session->finish_departures(Clock::now() + kPatience);
+  });
+}
+
+// The processes that fork workers for this R session.
+[[cpp11::register]] cpp11::integers session_template_pids(SEXP pointer) {
+  return entry([&]() -> cpp11::integers {
+    cpp11::writable::integers pids;
+    for (const pid_t pid : session_of(pointer)->template_pids())
+      pids.push_back(static_cast<int>(pid));
+    return pids;
   });
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
@@ -12,6 +13,7 @@
 #include <optional>
 
 #include <R_ext/Utils.h>
+#include <Rembedded.h>
 #include <cpp11.hpp>
 
 #include "bind_conditions.h"
@@ -19,10 +21,15 @@
 #include "bind_serialization.h"
 #include "launch/output_log.h"
 #include "launch/process.h"
+#include "launch/temporary_folder.h"
 #include "launch/worker_variables.h"
 #include "net/rendezvous.h"
+#include "worker/fork_service.h"
 #include "worker/link.h"
 #include "worker/watch.h"
+
+// R exports it, but no header of R names it: makes the temporary folder where there is none.
+extern "C" void R_reInitTempDir(int ends_on_failure);
 
 namespace nodelay {
 namespace {
@@ -294,6 +301,24 @@ void end_evaluation(Worker& worker) {
 }  // namespace nodelay
 
 using namespace nodelay;
+
+// The life of a template: returns in the workers that it forks, each with a temporary folder of
+// its own. `can_fork`: nothing of this R session is such that two workers must not share it.
+[[cpp11::register]] void worker_fork(std::string temporary_folder, bool can_fork) {
+  entry([&] {
+    Descriptor control(std::stoi(take_variable(kTemplateVariable)));
+    Descriptor main_process = open_main_process();
+    if (!main_process) can_fork = false;  // the workers would be children of somebody else
+    // Workers do not need it, and so nothing is left behind however this process ends.
+    if (can_fork) TemporaryFolder{std::move(temporary_folder)};
+    serve_forks(std::move(control), std::move(main_process), can_fork ? 0 : ENOTSUP);
+    cpp11::unwind_protect([] {
+      R_setStartTime();
+      R_TempDir = nullptr;  // the template's
+      R_reInitTempDir(FALSE);
+    });
+  });
+}
 
 // Connects to the main process that started this worker.
 [[cpp11::register]] SEXP worker_connect(std::string temporary_folder) {

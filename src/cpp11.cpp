@@ -56,6 +56,13 @@ extern "C" SEXP _nodelay_session_close(SEXP pointer, SEXP farewell) {
   END_CPP11
 }
 // bind_cluster.cpp
+cpp11::integers session_template_pids(SEXP pointer);
+extern "C" SEXP _nodelay_session_template_pids(SEXP pointer) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(session_template_pids(cpp11::as_cpp<cpp11::decay_t<SEXP>>(pointer)));
+  END_CPP11
+}
+// bind_cluster.cpp
 cpp11::list nodes_start(SEXP session_pointer, cpp11::list plans, cpp11::integers ports, bool is_reachable, double patience);
 extern "C" SEXP _nodelay_nodes_start(SEXP session_pointer, SEXP plans, SEXP ports, SEXP is_reachable, SEXP patience) {
   BEGIN_CPP11
@@ -194,6 +201,14 @@ extern "C" SEXP _nodelay_serialized_size(SEXP value) {
   END_CPP11
 }
 // bind_worker.cpp
+void worker_fork(std::string temporary_folder, bool can_fork);
+extern "C" SEXP _nodelay_worker_fork(SEXP temporary_folder, SEXP can_fork) {
+  BEGIN_CPP11
+    worker_fork(cpp11::as_cpp<cpp11::decay_t<std::string>>(temporary_folder), cpp11::as_cpp<cpp11::decay_t<bool>>(can_fork));
+    return R_NilValue;
+  END_CPP11
+}
+// bind_worker.cpp
 SEXP worker_connect(std::string temporary_folder);
 extern "C" SEXP _nodelay_worker_connect(SEXP temporary_folder) {
   BEGIN_CPP11
@@ -257,8 +272,10 @@ static const R_CallMethodDef CallEntries[] = {
     {"_nodelay_serialized_size",        (DL_FUNC) &_nodelay_serialized_size,        1},
     {"_nodelay_session_close",          (DL_FUNC) &_nodelay_session_close,          2},
     {"_nodelay_session_new",            (DL_FUNC) &_nodelay_session_new,            0},
+    {"_nodelay_session_template_pids",  (DL_FUNC) &_nodelay_session_template_pids,  1},
     {"_nodelay_worker_connect",         (DL_FUNC) &_nodelay_worker_connect,         1},
     {"_nodelay_worker_fail",            (DL_FUNC) &_nodelay_worker_fail,            2},
+    {"_nodelay_worker_fork",            (DL_FUNC) &_nodelay_worker_fork,            2},
     {"_nodelay_worker_interrupted",     (DL_FUNC) &_nodelay_worker_interrupted,     1},
     {"_nodelay_worker_room",            (DL_FUNC) &_nodelay_worker_room,            0},
     {"_nodelay_worker_send_event",      (DL_FUNC) &_nodelay_worker_send_event,      2},

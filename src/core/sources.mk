@@ -3,12 +3,15 @@
 NODELAY_CORE = \
   base/descriptor.cpp \
   base/error.cpp \
+  base/open_files_linux.cpp \
   base/random.cpp \
   wire/buffer.cpp \
+  wire/fork_message.cpp \
   wire/frame.cpp \
   wire/value_scanner.cpp \
   net/beacon_linux.cpp \
   net/free_port.cpp \
+  net/packet.cpp \
   net/poll.cpp \
   net/poller_linux.cpp \
   net/rendezvous.cpp \
@@ -24,8 +27,11 @@ NODELAY_CORE = \
   launch/departure.cpp \
   launch/environment.cpp \
   launch/exit_status.cpp \
+  launch/inherited_state_linux.cpp \
   launch/output_log_linux.cpp \
   launch/process_linux.cpp \
+  launch/sibling_linux.cpp \
+  launch/template.cpp \
   launch/temporary_folder.cpp \
   launch/worker_code.cpp \
   launch/worker_command.cpp \
@@ -45,10 +51,12 @@ NODELAY_CORE = \
   hosts/slurm_nodelist.cpp \
   hosts/text.cpp \
   hosts/usable_cpus.cpp \
+  cluster/forker.cpp \
   cluster/node.cpp \
   cluster/node_set.cpp \
   cluster/session.cpp \
   cluster/startup.cpp \
+  worker/fork_service.cpp \
   worker/link.cpp \
   worker/shared_cpu.cpp \
   worker/watch.cpp

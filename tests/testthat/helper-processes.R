@@ -17,10 +17,13 @@ is_running <- function(pids) {
 
 all_pids <- function() as.integer(grep("^[0-9]+$", list.files("/proc"), value = TRUE))
 
-# Children of this process, zombies too.
+# Those that fork workers for this process.
+template_pids <- function() nodelay:::session_template_pids(nodelay:::the$session)
+
+# Children of this process, zombies too, but for the templates, which stay for the next cluster.
 child_pids <- function() {
   is_child <- function(pid) identical(process_stat(pid)[2L], as.character(Sys.getpid()))
-  Filter(is_child, all_pids())
+  setdiff(Filter(is_child, all_pids()), template_pids())
 }
 
 num_descriptors <- function() length(list.files("/proc/self/fd"))
@@ -39,11 +42,12 @@ lines_of <- function(path) if (file.exists(path)) readLines(path, warn = FALSE) 
 
 rscript_path <- function() file.path(R.home("bin"), "Rscript")
 
-# A main process of its own: runs lines of R code in a fresh Rscript with `env` ("NAME=value").
-run_script <- function(lines, env = character(), seconds = 30) {
+# A main process of its own: runs lines of R code in a fresh Rscript with `env` ("NAME=value"), once the
+# commands `shell` have been run.
+run_script <- function(lines, env = character(), seconds = 30, shell = "") {
   script <- withr::local_tempfile(fileext = ".R", lines = c("library(parallel); library(nodelay, warn.conflicts = FALSE)", lines))
-  words <- shQuote(c(env, rscript_path(), script))
-  suppressWarnings(system2("env", words, stdout = TRUE, stderr = TRUE, timeout = seconds))
+  command <- paste(shell, "exec", paste(shQuote(c("env", env, rscript_path(), script)), collapse = " "))
+  suppressWarnings(system2("sh", c("-c", shQuote(command)), stdout = TRUE, stderr = TRUE, timeout = seconds))
 }
 
 # The same without waiting for it; returns its pid. Its output goes to `log`.

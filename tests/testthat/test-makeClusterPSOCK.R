@@ -228,3 +228,30 @@ test_that("the limits are set by environment variables", {
   )
   expect_identical(told, c("c(1.5, 4)", "c(\"mc.cores\", \"nproc\")"))
 })
+
+# Those that R's own select() has to do with.
+num_low_descriptors <- function() sum(as.integer(list.files("/proc/self/fd")) < 1024L)
+
+test_that("what is kept open for a worker leaves the descriptors that select() knows to R", {
+  limit <- as.integer(system("ulimit -S -n", intern = TRUE))
+  skip_if(!is.na(limit) && limit < 1100L, "the limit of open files is low")
+  local_cluster(1) # a template may come
+  before <- num_low_descriptors()
+  for_each_way(function(way, name) {
+    cl <- cluster_for(way, 2)
+    expect_identical(num_low_descriptors(), before, label = name)
+  })
+})
+
+test_that("many workers start under a low limit of open files, which they get as it was", {
+  told <- run_script(c(
+    "limit <- function() as.integer(strsplit(grep('^Max open files', readLines('/proc/self/limits'), value = TRUE), ' +')[[1]][4])",
+    "few <- makeClusterPSOCK(1)",
+    "before <- limit()",
+    "cl <- makeClusterPSOCK(I(180))",
+    "low <- sum(as.integer(list.files('/proc/self/fd')) < 1024)",
+    "cat(before, limit() > before, low < 30, unique(unlist(clusterCall(c(few, cl), limit))), length(unique(unlist(clusterCall(cl, Sys.getpid)))), '\\n')",
+    "stopCluster(cl)"
+  ), shell = "ulimit -S -n 1024;")
+  expect_identical(trimws(told), "1024 TRUE TRUE 1024 180")
+})

@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "base/open_files.h"
 #include "hosts/affinity.h"
 #include "net/poll.h"
 #include "net/spin.h"
@@ -45,11 +46,12 @@ void Node::set_process(Process process, OutputLog log) {
   process_ = std::move(process);
   pid_ = process_.pid();
   log_ = std::move(log);
+  log_.close_standard_output();
 }
 
 void Node::set_stream(Descriptor connection, Protocol protocol) {
   protocol_ = protocol;
-  stream_.emplace(std::move(connection), make_splitter(protocol_));
+  stream_.emplace(moved_out_of_the_way(std::move(connection)), make_splitter(protocol_));
   if (protocol_ == Protocol::framed) {
     stream_->post({FrameHeader{FrameKind::hello, 0, 0, 0}, hello_body()});
   }

@@ -5,10 +5,16 @@
 
 #include <algorithm>
 #include <list>
+#include <map>
+#include <memory>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/open_files.h"
 #include "launch/departure.h"
+#include "launch/template.h"
 #include "net/spin_budget.h"
 
 namespace nodelay {
@@ -52,6 +58,20 @@ class Session {
   /// The nodes that exist, in no order; borrowed until the next of them begins or ends.
   const std::set<Node*>& nodes() const { return nodes_; }
 
+  /// The template for workers of `kind`, see kind_of_worker(); where there is none that is of use a
+  /// new one, started by the plan of such a worker. Null where those cannot be forked. Shared: it
+  /// may be retired while a startup uses it. Throws Error(system).
+  std::shared_ptr<Template> template_for(const std::string& kind, const SpawnPlan& plan);
+
+  /// The process ids of those that there are.
+  std::vector<pid_t> template_pids() const;
+
+  /// Ends a template, and all of them.
+  void retire(Template& unused);
+  void retire_templates();
+
+  OpenFilesLimit& open_files() { return open_files_; }
+
   /// Takes over a worker whose stream has been closed and sees it off.
   void depart(Departure departure) { departures_.push_back(std::move(departure)); }
 
@@ -62,13 +82,18 @@ class Session {
   void finish_departures(TimePoint deadline = TimePoint::max());
 
  private:
+  void forget_lost_templates();
+  void retire_oldest_template();
+
   pid_t owner_;
   int num_at_work_ = 0;  // nodes that owe replies
   int peak_ = 0;         // most of them at a time since none was
   int last_peak_ = 0;    // the same of the time before
   int usable_cpus_;
+  OpenFilesLimit open_files_;
   SpinBudget spin_budget_;
   std::set<Node*> nodes_;
+  std::map<std::string, std::shared_ptr<Template>> templates_;  // by their kind
   std::list<Departure> departures_;
 };
 

@@ -2,12 +2,11 @@
 #include "cluster/startup.h"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <sstream>
 
+#include "base/open_files.h"
 #include "base/system_call.h"
 #include "launch/command_line.h"
 #include "launch/worker_variables.h"
@@ -17,7 +16,9 @@ namespace nodelay {
 namespace {
 
 constexpr int kStreamInChild = 3;  // named by kStreamVariable in the worker's environment
-constexpr std::size_t kDescriptorsPerWorker = 4;  // stream, process, two of its log
+constexpr double kTemplatePatience =
+    30;  // seconds until one is up, on a machine that is overloaded
+constexpr std::size_t kDescriptorsPerWorker = 3;  // stream, process, log
 constexpr std::size_t kSparedDescriptors = 32;    // for what R itself opens meanwhile
 
 Descriptor open_null_input() {
@@ -40,18 +41,11 @@ OutputLog open_log(const NodePlan& plan) {
     case NodePlan::Output::in_memory:
       return OutputLog::kept_in_memory();
     case NodePlan::Output::file:
-      return OutputLog::file(plan.output_path, plan.rank == 1);
+      return OutputLog::file(plan.output_path, false);
     case NodePlan::Output::inherited:
       return OutputLog::inherited();
   }
   return {};
-}
-
-std::size_t num_open_descriptors() {
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  return static_cast<std::size_t>(
-      std::distance(fs::directory_iterator("/proc/self/fd", ignored), fs::directory_iterator()));
 }
 
 std::string seconds_text(double seconds) {
@@ -62,12 +56,9 @@ std::string seconds_text(double seconds) {
 
 }  // namespace
 
-std::size_t num_startable_workers() {
-  rlimit limit{};
-  system_call("asking for the limit of open files",
-              [&] { return ::getrlimit(RLIMIT_NOFILE, &limit); });
+std::size_t num_startable_workers(std::size_t most_open_files) {
   const std::size_t taken = num_open_descriptors() + kSparedDescriptors;
-  return limit.rlim_cur <= taken ? 0 : (limit.rlim_cur - taken) / kDescriptorsPerWorker;
+  return most_open_files <= taken ? 0 : (most_open_files - taken) / kDescriptorsPerWorker;
 }
 
 Startup::Startup(std::shared_ptr<Session> session, std::vector<NodePlan> plans, const Terms& terms)
@@ -75,7 +66,9 @@ Startup::Startup(std::shared_ptr<Session> session, std::vector<NodePlan> plans, 
       plans_(std::move(plans)),
       patience_(terms.patience),
       nodes_(plans_.size()),
-      attempts_(plans_.size()) {
+      attempts_(plans_.size()),
+      forker_(session_, std::min(kTemplatePatience, patience_ / 2)) {
+  session_->open_files().make_room_for(kDescriptorsPerWorker * plans_.size() + kSparedDescriptors);
   for (const NodePlan& plan : plans_) {
     if (plan.greeting != NodePlan::Greeting::none && !rendezvous_) {
       rendezvous_.emplace(terms.ports, terms.reach);
@@ -93,43 +86,89 @@ void Startup::launch(std::size_t i) {
                          plan.greeting == NodePlan::Greeting::input;
   const Token token = has_token ? Token::random() : Token{};
   if (plan.greeting != NodePlan::Greeting::none) expect(i, token);
-  SpawnPlan spawn;
-  spawn.argv = plan.command(port(), token);
-  const NodeIdentity identity{plan.rank, plan.host, shell_command(spawn.argv), plan.is_remote};
+  auto argv = plan.command(port(), token);
+  const NodeIdentity identity{plan.rank, plan.host, shell_command(argv), plan.is_remote};
   nodes_[i] = std::make_unique<Node>(session_, identity);
-  if (spawn.argv.empty()) return;  // by hand
-  const Descriptor input = plan.greeting == NodePlan::Greeting::input
-                               ? input_of(token.text() + "\n")
-                               : open_null_input();
-  OutputLog log = open_log(plan);
-  spawn.descriptors = {{input.get(), 0}, {log.standard_output(), 1}, {log.standard_error(), 2}};
+  if (argv.empty()) return;  // by hand
+  // Before any other worker writes to it.
+  const bool has_file = plan.output == NodePlan::Output::file;
+  if (has_file && plan.rank == 1) OutputLog::file(plan.output_path, true);
+  attempts_[i].is_to_be_forked = plan.may_be_forked;
+  if (plan.may_be_forked) {
+    to_be_forked_.push_back(i);
+  } else {
+    start(i, prepare(i, std::move(argv), token));
+  }
+}
+
+Startup::Launch Startup::prepare(std::size_t i, std::vector<std::string> argv,
+                                 const Token& token) const {
+  const NodePlan& plan = plans_[i];
+  Launch launch;
+  launch.input = plan.greeting == NodePlan::Greeting::input ? input_of(token.text() + "\n")
+                                                            : open_null_input();
+  launch.log = open_log(plan);
+  SpawnPlan& spawn = launch.spawn;
+  spawn.argv = std::move(argv);
+  spawn.descriptors = {{launch.input.get(), STDIN_FILENO},
+                       {launch.log.standard_output(), STDOUT_FILENO},
+                       {launch.log.standard_error(), STDERR_FILENO}};
   spawn.environment = plan.environment;
   spawn.leaves_terminal = plan.is_remote;
   spawn.dies_with_parent = !plan.notices_end;
+  spawn.open_files = session_->open_files().original();
   const auto tell = [&spawn](const char* name, const std::string& value) {
     spawn.environment.push_back(std::string(name).append("=").append(value));
   };
   if (plan.notices_end) tell(kMainVariable, std::to_string(::getpid()));
-  if (plan.notices_end && log.is_in_memory()) tell(kLogVariable, "memory");
+  if (plan.notices_end && launch.log.is_in_memory()) tell(kLogVariable, "memory");
   if (plan.greeting == NodePlan::Greeting::environment) {
     tell(kTokenVariable, token.text());
     tell(kPortVariable, std::to_string(port()));
     tell(kNoDelayVariable, plan.has_no_delay ? "1" : "0");
   }
-  DescriptorPair pair;
   if (plan.greeting == NodePlan::Greeting::none) {
-    pair = make_stream_pair();
-    spawn.descriptors.push_back({pair.second.get(), kStreamInChild});
+    launch.stream = make_stream_pair();
+    spawn.descriptors.push_back({launch.stream.second.get(), kStreamInChild});
     tell(kStreamVariable, std::to_string(kStreamInChild));
   }
+  return launch;
+}
+
+void Startup::start(std::size_t i, Launch launch) {
   try {
-    nodes_[i]->set_process(Process::spawn(spawn), std::move(log));
+    Process process = Process::spawn(launch.spawn);
+    take_over(i, std::move(process), std::move(launch));
   } catch (const Error& error) {
+    const NodeIdentity& identity = nodes_[i]->identity();
     throw Error(ErrorKind::start_failed,
-                "Cluster setup failed. Worker " + std::to_string(plan.rank) +
+                "Cluster setup failed. Worker " + std::to_string(identity.rank) +
                     " could not be started: " + error.what() + ". Command: " + identity.command);
   }
-  if (pair.first) connect(i, std::move(pair.first), Protocol::framed);
+}
+
+void Startup::take_over(std::size_t i, Process process, Launch launch) {
+  nodes_[i]->set_process(std::move(process), std::move(launch.log));
+  if (launch.stream.first) connect(i, std::move(launch.stream.first), Protocol::framed);
+}
+
+void Startup::fork_workers(TimePoint slice_end) {
+  while (!to_be_forked_.empty()) {
+    const std::size_t i = to_be_forked_.front();
+    if (!forking_) forking_ = prepare(i, plans_[i].command(port(), Token{}), Token{});
+    const Forker::Progress progress = forker_.turn(forking_->spawn, slice_end);
+    if (progress == Forker::Progress::going) return;
+    to_be_forked_.pop_front();
+    attempts_[i].is_to_be_forked = false;
+    last_progress_ = Clock::now();
+    Launch launch = std::move(*forking_);
+    forking_.reset();
+    if (progress == Forker::Progress::made) {
+      take_over(i, forker_.take_process(), std::move(launch));
+    } else {
+      start(i, std::move(launch));
+    }
+  }
 }
 
 void Startup::expect(std::size_t i, const Token& token) {
@@ -148,6 +187,7 @@ void Startup::connect(std::size_t i, Descriptor connection, Protocol protocol) {
 
 Startup::Progress Startup::turn(TimePoint slice_end) {
   if (rendezvous_) meet_arrivals();
+  fork_workers(slice_end);
   for (std::size_t i = 0; i < nodes_.size() && !failed_; ++i) {
     if (!attempts_[i].is_ready) look_at(i);
   }
@@ -207,6 +247,7 @@ void Startup::take_set_up_reply(std::size_t i) {
 void Startup::poll_for_news(TimePoint slice_end) {
   std::vector<pollfd> watched;
   if (rendezvous_ && rendezvous_->num_expected() > 0) rendezvous_->add_to(watched);
+  watched.push_back({forker_.descriptor(), POLLIN, 0});
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if (attempts_[i].is_ready || attempts_[i].next_try_at) continue;
     watched.push_back({nodes_[i]->stream_descriptor(), nodes_[i]->events(), 0});
@@ -219,6 +260,7 @@ void Startup::give_up_late_ones() {
   if (failed_ || Clock::now() < seconds_from(last_progress_, patience_)) return;
   for (std::size_t i = 0; i < nodes_.size() && !failed_; ++i) {
     if (attempts_[i].is_ready || attempts_[i].next_try_at) continue;
+    if (attempts_[i].is_to_be_forked) continue;  // the forker has time limits of its own
     is_too_late_ = true;
     nodes_[i]->lose("was not ready after " + seconds_text(patience_));
     try_again_or_fail(i);

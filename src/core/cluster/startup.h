@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cluster/forker.h"
 #include "cluster/node.h"
 #include "net/rendezvous.h"
 
@@ -38,14 +40,15 @@ struct NodePlan {
   /// Where the program that reaches its machine writes about itself; empty: its standard error.
   std::string remote_log_path;
   Command command;
-  int tries = 1;     ///< how many times it is started before that counts as failed
-  double delay = 0;  ///< seconds between two tries
+  bool may_be_forked = false;  ///< by a template; greeting is none then
+  int tries = 1;               ///< how many times it is started before that counts as failed
+  double delay = 0;            ///< seconds between two tries
   /// A serialized call that makes the worker ready; its result is the worker's first word.
   std::shared_ptr<const Buffer> set_up_call;
 };
 
-/// How many more workers the limit of open files has room for. Throws Error(system).
-std::size_t num_startable_workers();
+/// How many more workers a process that may have so many files open has room for.
+std::size_t num_startable_workers(std::size_t most_open_files);
 
 /// Brings the workers of one cluster up, all at the same time: starts their processes,
 /// meets those that come over TCP, sends each its set-up call and waits for the replies.
@@ -61,11 +64,11 @@ class Startup {
     double patience = 120;  ///< seconds without any progress after which the start has failed
   };
 
-  /// Starts every process. Throws Error(start_failed) where a program cannot be executed,
-  /// Error(system) otherwise.
+  /// Starts every process but those that a template will fork. Throws Error(start_failed) where a
+  /// program cannot be executed, Error(system) otherwise.
   Startup(std::shared_ptr<Session> session, std::vector<NodePlan> plans, const Terms& terms);
 
-  /// Goes on until `slice_end`, a signal, or an end.
+  /// Goes on until `slice_end`, a signal, or an end. Throws as the constructor does.
   Progress turn(TimePoint slice_end);
 
   /// How many workers are ready.
@@ -94,11 +97,24 @@ class Startup {
   struct Attempt {
     int num_tries = 0;
     std::optional<TimePoint> next_try_at;  // the last try failed, there will be another
+    bool is_to_be_forked = false;
     bool is_ready = false;
     Buffer reply;  // of the set-up call
   };
 
+  /// All that a worker is started with: the plan borrows the rest.
+  struct Launch {
+    SpawnPlan spawn;
+    Descriptor input;
+    OutputLog log;
+    DescriptorPair stream;  // empty without a socket pair; its second end is the worker's
+  };
+
   void launch(std::size_t node);
+  Launch prepare(std::size_t node, std::vector<std::string> argv, const Token& token) const;
+  void start(std::size_t node, Launch launch);
+  void take_over(std::size_t node, Process process, Launch launch);
+  void fork_workers(TimePoint slice_end);
   void expect(std::size_t node, const Token& token);
   void connect(std::size_t node, Descriptor connection, Protocol protocol);
   void meet_arrivals();
@@ -114,6 +130,9 @@ class Startup {
   std::optional<Rendezvous> rendezvous_;
   std::vector<std::unique_ptr<Node>> nodes_;  // in the order of the plans; null before the start
   std::vector<Attempt> attempts_;             // for each node
+  Forker forker_;
+  std::deque<std::size_t> to_be_forked_;  // nodes, the next one first
+  std::optional<Launch> forking_;         // of that one, once its turn has come
   std::size_t num_ready_ = 0;
   std::optional<std::size_t> failed_;
   bool is_too_late_ = false;

@@ -28,6 +28,9 @@ class OutputLog {
   int standard_output() const { return standard_output_.get(); }
   int standard_error() const { return standard_error_.get(); }
 
+  /// The worker has descriptors of its own now: lets go of what last_lines() does not need.
+  void close_standard_output() { standard_output_.close(); }
+
   /// True where the worker's standard error is memory and should be trimmed.
   bool is_in_memory() const { return is_in_memory_; }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/open_files.h"
 #include "base/system_call.h"
 
 namespace nodelay {
@@ -21,13 +22,15 @@ constexpr off_t kTrimAbove = off_t{4} * 1024 * 1024;  // bytes in memory before 
 constexpr off_t kKeptByTrim = off_t{1024} * 1024;     // bytes
 
 Descriptor open_path(const std::string& path, int flags) {
-  return Descriptor(system_call(("opening '" + path + "' for a worker's output").c_str(),
-                                [&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0666); }));
+  return moved_out_of_the_way(
+      Descriptor(system_call(("opening '" + path + "' for a worker's output").c_str(),
+                             [&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0666); })));
 }
 
 Descriptor copy_of(int descriptor) {
-  return Descriptor(system_call("copying a descriptor for a worker's output",
-                                [&] { return ::fcntl(descriptor, F_DUPFD_CLOEXEC, 3); }));
+  return moved_out_of_the_way(
+      Descriptor(system_call("copying a descriptor for a worker's output",
+                             [&] { return ::fcntl(descriptor, F_DUPFD_CLOEXEC, 3); })));
 }
 
 // Never a file of the user's.
@@ -95,8 +98,8 @@ std::string last_lines_from(int log) {
 OutputLog OutputLog::kept_in_memory() {
   OutputLog log;
   log.standard_output_ = open_path("/dev/null", O_WRONLY);
-  log.standard_error_ = Descriptor(system_call(
-      "making the log of a worker", [] { return ::memfd_create(kLogName, MFD_CLOEXEC); }));
+  log.standard_error_ = moved_out_of_the_way(Descriptor(system_call(
+      "making the log of a worker", [] { return ::memfd_create(kLogName, MFD_CLOEXEC); })));
   system_call("making the log of a worker",
               [&] { return ::fcntl(log.standard_error_.get(), F_SETFL, O_APPEND); });
   log.is_in_memory_ = true;

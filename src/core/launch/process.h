@@ -23,8 +23,9 @@ struct SpawnPlan {
   std::vector<std::string> argv;         ///< argv[0] is a path, or a name looked up on PATH
   std::vector<std::string> environment;  ///< "NAME=value"
   std::vector<Passed> descriptors;
-  bool dies_with_parent = false;  ///< SIGTERM when the thread that spawned it ends
-  bool leaves_terminal = false;   ///< a session of its own: it cannot ask for passwords
+  bool dies_with_parent = false;          ///< SIGTERM when the thread that spawned it ends
+  std::optional<std::size_t> open_files;  ///< its limit of them (soft); none: this process's
+  bool leaves_terminal = false;           ///< a session of its own: it cannot ask for passwords
 };
 
 /// A descriptor that becomes readable when the process ends; empty where the kernel has no
@@ -41,6 +42,10 @@ class Process {
   /// Starts the program with default signal handling. Throws Error(system) where
   /// that fails, also where the program cannot be executed.
   static Process spawn(const SpawnPlan& plan);
+
+  /// Owns a child that a template made on behalf of this process; nothing where this process
+  /// has no such child.
+  static std::optional<Process> adopt(pid_t pid);
 
   Process(Process&& other) noexcept;
   Process& operator=(Process&& other) noexcept;
@@ -65,6 +70,7 @@ class Process {
   void signal_alone(int number);
 
  private:
+  explicit Process(pid_t pid);
   void end();
 
   pid_t pid_ = 0;

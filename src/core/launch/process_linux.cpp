@@ -4,12 +4,14 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 
+#include "base/open_files.h"
 #include "base/system_call.h"
 
 namespace nodelay {
@@ -34,6 +36,7 @@ struct PreparedChild {
   std::vector<SpawnPlan::Passed> descriptors;
   bool dies_with_parent = false;
   bool leaves_terminal = false;
+  rlimit open_files{};
   pid_t parent = 0;
 };
 
@@ -49,6 +52,9 @@ PreparedChild prepare(const SpawnPlan& plan) {
   }
   child.dies_with_parent = plan.dies_with_parent;
   child.leaves_terminal = plan.leaves_terminal;
+  system_call("asking for the limit of open files",
+              [&] { return ::getrlimit(RLIMIT_NOFILE, &child.open_files); });
+  if (plan.open_files) child.open_files.rlim_cur = *plan.open_files;
   child.parent = ::getpid();
   return child;
 }
@@ -74,6 +80,7 @@ int become(const PreparedChild& child) {
   for (const SpawnPlan::Passed& passed : child.descriptors) {
     if (::dup2(passed.ours, passed.theirs) < 0) return errno;
   }
+  ::setrlimit(RLIMIT_NOFILE, &child.open_files);  // behind dup2(), whose numbers may be beyond it
   for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
@@ -112,12 +119,23 @@ Process Process::spawn(const SpawnPlan& plan) {
     retry_interrupted([&] { return ::waitpid(pid, nullptr, 0); });
     throw Error(exec_errno, "executing '" + plan.argv[0] + "'");
   }
-  Process process;
-  process.pid_ = pid;
-  process.parent_ = child.parent;
-  process.exit_descriptor_ = open_exit_descriptor(pid);
-  return process;
+  return Process(pid);
 }
+
+std::optional<Process> Process::adopt(pid_t pid) {
+  siginfo_t ignored{};
+  const int is_child = retry_interrupted([&] {
+    return ::waitid(P_PID, static_cast<id_t>(pid), &ignored, WEXITED | WNOHANG | WNOWAIT);
+  });
+  if (is_child != 0) return std::nullopt;
+  ::setpgid(pid, pid);  // it does so itself, but perhaps not yet
+  return Process(pid);
+}
+
+Process::Process(pid_t pid)
+    : pid_(pid),
+      parent_(::getpid()),
+      exit_descriptor_(moved_out_of_the_way(open_exit_descriptor(pid))) {}
 
 Process::Process(Process&& other) noexcept
     : pid_(std::exchange(other.pid_, 0)),

@@ -1,25 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <nodelay/frame.h>
 
+#include "wire/integers.h"
+
 namespace nodelay {
 namespace {
-
-// Integers travel little-endian whatever the machine (docs/protocol.md).
-template <typename Integer>
-void put(std::byte* to, Integer value) {
-  for (std::size_t i = 0; i < sizeof value; ++i) {
-    to[i] = static_cast<std::byte>(static_cast<std::uint64_t>(value) >> (8 * i));
-  }
-}
-
-template <typename Integer>
-Integer get(const std::byte* from) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < sizeof(Integer); ++i) {
-    value |= std::to_integer<std::uint64_t>(from[i]) << (8 * i);
-  }
-  return static_cast<Integer>(value);
-}
 
 // Offsets of the fields, as in the diagram of docs/protocol.md.
 constexpr std::size_t kMagicAt = 0;

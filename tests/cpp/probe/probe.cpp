@@ -9,6 +9,10 @@
 //   await FD       waits for the end of what comes out of a descriptor
 //   hold FD        starts a child that keeps all descriptors open until the end of FD
 //   close FD       closes a descriptor
+//   thread         starts a thread, which stays
+//   yielding_thread  starts one that ends before a fork
+//   signal_self N  sends signal N to its first thread, by another
+//   template N     where it was started as a template: serves forks, or says why not (errno N)
 //   report         writes to standard output how it was started
 //   hello N        says hello as version N of the protocol, to descriptor 3
 //   worker         is a worker until the stream ends
@@ -29,16 +33,20 @@
 #include <cstdlib>
 #include <deque>
 #include <fstream>
+#include <future>
 #include <iostream>
 #include <map>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include "base/clock.h"
+#include "launch/process.h"
 #include "net/poll.h"
 #include "net/rendezvous.h"
 #include "net/splitter.h"
+#include "worker/fork_service.h"
 #include "worker/link.h"
 
 namespace nodelay {
@@ -87,6 +95,10 @@ class Probe {
           {"await", &Probe::await},
           {"hold", &Probe::hold},
           {"close", &Probe::close},
+          {"thread", &Probe::thread},
+          {"yielding_thread", &Probe::yielding_thread},
+          {"signal_self", &Probe::signal_self},
+          {"template", &Probe::serve_as_template},
           {"report", &Probe::report},
           {"hello", &Probe::hello},
           {"worker", &Probe::worker},
@@ -131,6 +143,34 @@ class Probe {
       std::_Exit(0);
     }
     next();
+  }
+
+  void thread() {
+    std::thread([] { ::pause(); }).detach();
+  }
+
+  void yielding_thread() {
+    static std::promise<void> end;
+    static std::thread thread([] { end.get_future().wait(); });
+    ::pthread_atfork(
+        [] {
+          if (!thread.joinable()) return;
+          end.set_value();
+          thread.join();
+        },
+        nullptr, nullptr);
+  }
+
+  void signal_self() {
+    const int number = next_number();
+    std::thread([number, self = ::pthread_self()] { ::pthread_kill(self, number); }).join();
+  }
+
+  void serve_as_template() {
+    const int obstacle = next_number();
+    const std::string control = variable("NODELAY_TEMPLATE");
+    if (control.empty()) return;
+    serve_forks(Descriptor(std::stoi(control)), open_exit_descriptor(::getppid()), obstacle);
   }
 
   void report() {

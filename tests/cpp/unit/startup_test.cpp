@@ -2,7 +2,6 @@
 #include "cluster/startup.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -220,18 +219,78 @@ TEST_F(StartupTest, OutputGoesToAFileThatTheFirstWorkerEmpties) {
   fs::remove(path);
 }
 
+TEST_F(StartupTest, WorkersOfATemplateAreReadyAndTheNextOnesTakeTheSame) {
+  for (int i = 0; i < 5; ++i) add({"template", "0", "worker"}).may_be_forked = true;
+  start();
+  expect_all_ready();
+  const auto templates = session_->template_pids();
+  ASSERT_EQ(templates.size(), 1u);
+  startup_.reset();
+  start();
+  expect_all_ready();
+  EXPECT_EQ(session_->template_pids(), templates);
+}
+
+TEST_F(StartupTest, WorkersThatNoTemplateCanMakeAreStartedWithoutOne) {
+  add({"worker"}).may_be_forked = true;                    // says nothing to its main process
+  add({"template", "95", "worker"}).may_be_forked = true;  // must not fork
+  add({"thread", "template", "0", "worker"}).may_be_forked = true;
+  start(1);
+  expect_all_ready();
+}
+
+TEST_F(StartupTest, OneThatDiesBeforeItIsReadyIsToldAsWithoutATemplate) {
+  add({"template", "0", "worker"}).may_be_forked = true;
+  add({"template", "0", "write", "2", "no licence\n", "exit", "3"}).may_be_forked = true;
+  start();
+  ASSERT_EQ(finish(), Progress::failed);
+  EXPECT_EQ(startup_->failed_node().identity().rank, 2);
+  EXPECT_EQ(startup_->failed_node().loss()->reason, "exited with status 3");
+  EXPECT_EQ(startup_->failed_node().loss()->last_lines, "no licence");
+}
+
+TEST_F(StartupTest, ATemplateThatWasKilledIsReplaced) {
+  add({"template", "0", "worker"}).may_be_forked = true;
+  start();
+  expect_all_ready();
+  const auto killed = session_->template_pids();
+  ASSERT_EQ(killed.size(), 1u);
+  ::kill(killed[0], SIGKILL);
+  EXPECT_TRUE(is_ready(open_exit_descriptor(killed[0]).get()));
+  startup_.reset();
+  start();
+  expect_all_ready();
+  EXPECT_NE(session_->template_pids(), killed);
+}
+
+TEST_F(StartupTest, DestroyingItWhileATemplateForksLeavesNoWorker) {
+  for (int i = 0; i < 3; ++i) add({"template", "0", "worker"}).may_be_forked = true;
+  start();
+  expect_all_ready();
+  for (int num_turns = 1; num_turns <= 4; ++num_turns) {
+    start();
+    for (int i = 0; i < num_turns; ++i) startup_->turn(Clock::now());  // does not wait for a fork
+    startup_.reset();
+  }
+  start();
+  expect_all_ready();
+}
+
+TEST_F(StartupTest, EveryKindOfWorkerHasATemplateButNotTooManyAreKept) {
+  for (int i = 0; i < 6; ++i) {
+    NodePlan& plan = add({"template", "0", "worker"});
+    plan.may_be_forked = true;
+    plan.environment.push_back("KIND=" + std::to_string(i));
+  }
+  start();
+  expect_all_ready();
+  EXPECT_EQ(session_->template_pids().size(), 4u);
+}
+
 TEST(NumStartableWorkers, FollowsTheLimitOfOpenFiles) {
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  rlimit limit = before;
-  limit.rlim_cur = 10;
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
-  EXPECT_EQ(num_startable_workers(), 0u);
-  limit.rlim_cur = 1000;
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
-  EXPECT_GT(num_startable_workers(), 200u);
-  EXPECT_LT(num_startable_workers(), 250u);
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(num_startable_workers(10), 0u);
+  EXPECT_GT(num_startable_workers(1000), 300u);
+  EXPECT_LT(num_startable_workers(1000), 334u);
 }
 
 }  // namespace
