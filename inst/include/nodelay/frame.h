@@ -43,6 +43,9 @@ inline constexpr std::uint8_t kKeptFunction = 8;  ///< only the arguments: the f
 /// Flag of a call, result or event frame: shared memory goes beside the body.
 inline constexpr std::uint8_t kHasMemory = 16;
 
+/// Flag of a result frame: the worker moves to another CPU now, so the next may take longer.
+inline constexpr std::uint8_t kMoves = 32;
+
 /// The fixed part in front of every body. `request` numbers calls from 1, and pings, for
 /// themselves, from 1; 0 where a frame belongs to none. `shunned_cpu` is for calls alone: the
 /// CPU, counted from 1, that the main process wants to have to itself; 0: none.

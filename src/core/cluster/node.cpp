@@ -193,6 +193,7 @@ std::optional<Reply> Node::take_framed(Received message) {
     break_off("sent a frame that answers no call");
     return std::nullopt;
   }
+  if (header->flags & kMoves) spin_.expect_delay();
   if (!settle(ends_call)) return std::nullopt;
   return Reply{body, std::move(message.memory), ends_call};
 }
@@ -271,7 +272,8 @@ bool Node::wait(TimePoint slice_end) {
   if (read_available()) return true;
   const TimePoint start = Clock::now();
   spin_.set_allowed(session_->may_spin());
-  if (spin(spin_, start, [this] { return read_available(); })) return true;
+  const auto look = [this] { return read_available(); };
+  if (spin(spin_, start, look, [this] { return session_->is_crowded(); })) return true;
   std::array<pollfd, 2> watched{
       {{stream_->descriptor(), events(), 0}, {process_.exit_descriptor(), POLLIN, 0}}};
   if (poll_until(watched, slice_end) == 0) {

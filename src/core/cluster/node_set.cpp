@@ -35,7 +35,8 @@ std::span<const std::size_t> NodeSet::wait(TimePoint slice_end) {
   if (is_few) {
     SpinBudget& budget = session_.spin_budget();
     budget.set_allowed(session_.has_spare_cpu());
-    if (spin(budget, Clock::now(), [this] { return look_at_all(); })) return news_;
+    const auto look = [this] { return look_at_all(); };
+    if (spin(budget, Clock::now(), look, [this] { return session_.is_crowded(); })) return news_;
   }
   is_few ? poll_few(slice_end) : poll_many(slice_end);
   return news_;

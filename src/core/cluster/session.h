@@ -37,9 +37,12 @@ class Session {
   void begin_work();
   void end_work() { --num_at_work_; }
 
-  /// Whether a process may spin while it waits: no more workers at work at a time, now and
-  /// in the last burst of calls, than there are usable CPUs.
-  bool may_spin() const { return std::max(last_peak_, peak_) <= usable_cpus_; }
+  /// Whether a process may spin while it waits: there are two usable CPUs or more, and no more
+  /// workers are at work at a time, now and in the last burst of calls.
+  bool may_spin() const { return usable_cpus_ > 1 && std::max(last_peak_, peak_) <= usable_cpus_; }
+
+  /// Whether processes wait for a CPU right now. Takes some microseconds.
+  bool is_crowded() const;
 
   /// Whether the main process waits for one worker at a time, now and in the last burst of
   /// calls, and there is another CPU for that.

@@ -9,9 +9,10 @@ namespace nodelay {
 
 /// Looks again and again, giving the CPU away in between, for as long as `budget`
 /// allows from `start` on; `look` returns true where it found something, and so does
-/// this. Tells `budget` what happened.
-template <typename Look>
-bool spin(SpinBudget& budget, TimePoint start, Look look) {
+/// this. Tells `budget` what happened. `is_crowded` tells whether other processes want the CPUs;
+/// it is asked when the clock has jumped between two looks, for that may have been the peer.
+template <typename Look, typename IsCrowded>
+bool spin(SpinBudget& budget, TimePoint start, Look look, IsCrowded is_crowded) {
   const auto allowance = budget.allowance(start);
   if (allowance <= allowance.zero()) return false;
   for (TimePoint last = start;;) {
@@ -19,7 +20,7 @@ bool spin(SpinBudget& budget, TimePoint start, Look look) {
     ::sched_yield();
     const TimePoint now = Clock::now();
     const bool has_found = look();
-    if (now - last > kDescheduledAfter) {
+    if (now - last > kDescheduledAfter && is_crowded()) {
       budget.descheduled(now);  // also where the message came meanwhile: a sleeper had it sooner
       return has_found;
     }

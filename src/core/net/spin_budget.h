@@ -22,8 +22,11 @@ class SpinBudget {
   /// The spin ended with nothing to show.
   void missed();
 
-  /// The clock jumped between two looks: another process had this CPU. Spinning
-  /// stops for a while, twice as long each time that this happens again soon after.
+  /// The next message may take some 100 us longer than the last ones, and no more.
+  void expect_delay() { is_delay_expected_ = true; }
+
+  /// The clock jumped between two looks: a process that is not the peer had this CPU. Spinning
+  /// stops for a while, twice as long each time that this happens again soon after the last pause.
   void descheduled(TimePoint now);
 
   /// Forbids spinning while there are more processes at work than CPUs.
@@ -33,6 +36,7 @@ class SpinBudget {
   std::chrono::nanoseconds budget_{60'000};
   std::chrono::nanoseconds pause_{0};  // the last one; 0: none so far
   TimePoint paused_until_{};
+  bool is_delay_expected_ = false;
   bool is_allowed_ = true;
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hosts/affinity.h"
+#include "hosts/cpu_load.h"
 #include "net/poll.h"
 #include "net/spin.h"
 
@@ -33,17 +34,16 @@ std::optional<Link::Call> Link::take_call() {
   }
   while (const auto message = next_message()) {
     if (auto call = sort(*message)) {
-      keep_off(call->shunned_cpu);
+      look_at_cpu(call->shunned_cpu);
       return call;
     }
   }
   return std::nullopt;
 }
 
-void Link::keep_off(int shunned_cpu) {
+void Link::look_at_cpu(int shunned_cpu) {
   const bool was_quick = !std::exchange(has_slept_, false);
-  const int cpu = current_cpu();
-  if (shared_cpu_.should_leave(cpu + 1, shunned_cpu, was_quick)) leave_cpu(cpu);
+  is_to_move_ = shared_cpu_.should_leave(current_cpu() + 1, shunned_cpu, was_quick);
 }
 
 void Link::release_body() {
@@ -133,7 +133,8 @@ bool Link::take_cancel(std::uint64_t request) {
 void Link::wait(TimePoint slice_end) {
   if (read_available()) return;
   const TimePoint start = Clock::now();
-  if (spin(spin_, start, [this] { return read_available(); })) return;
+  const auto look = [this] { return read_available(); };
+  if (spin(spin_, start, look, [] { return is_crowded(this_machine(), affinity_cpus()); })) return;
   has_slept_ = true;
   std::array<pollfd, 2> watched{
       {{stream_.descriptor(), events(), 0}, {main_process_.get(), POLLIN, 0}}};
@@ -148,10 +149,13 @@ void Link::send_rest() {
 }
 
 bool Link::send(FrameKind kind, std::uint64_t request, Payload payload) {
-  stream_.post({FrameHeader{kind, 0, request, 0}, std::move(payload)});
+  const bool moves = kind == FrameKind::result && std::exchange(is_to_move_, false);
+  const std::uint8_t flags = moves ? kMoves : 0;
+  stream_.post({FrameHeader{kind, flags, request, 0}, std::move(payload)});
   while (!is_closed_) {
     switch (stream_.flush()) {
       case Stream::Output::all_sent:
+        if (moves) leave_cpu(current_cpu());
         return true;
       case Stream::Output::closed:
         is_closed_ = true;

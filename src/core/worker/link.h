@@ -86,7 +86,7 @@ class Link {
 
   std::optional<Bytes> next_message();
   std::optional<Call> sort(Bytes message);
-  void keep_off(int shunned_cpu);
+  void look_at_cpu(int shunned_cpu);
   void cancel(std::uint64_t request);
 
   Stream stream_;
@@ -96,7 +96,8 @@ class Link {
   std::uint64_t cancelled_request_ = 0;  // was taken before it was cancelled; 0: none
   SpinBudget spin_;
   SharedCpu shared_cpu_;
-  bool has_slept_ = false;  // since the last call
+  bool has_slept_ = false;   // since the last call
+  bool is_to_move_ = false;  // to another CPU, with the next result
   bool is_closed_ = false;
 };
 

@@ -12,13 +12,14 @@ class SharedCpu {
  public:
   /// A call has come to the CPU `own` from a main process that wants `shunned` to itself; both
   /// counted from 1, 0: none. `was_quick`: the worker had not slept. Returns true where
-  /// the worker should move before it goes on.
+  /// the worker should move when it has answered. Before that the main process might fall
+  /// asleep over it, and wake beside the worker once more.
   bool should_leave(int own, int shunned, bool was_quick);
 
  private:
-  // A move costs about as much as 15 calls on a shared CPU lose. A few calls in a row, as
+  // A move costs about as much as 15 to 30 calls on a shared CPU lose. A few calls in a row, as
   // interactive work makes them, are over before it pays.
-  static constexpr int kLeastPatience = 8;
+  static constexpr int kLeastPatience = 16;
   static constexpr int kMostPatience = 128;
   static constexpr int kPaid = 16;  // calls apart after which a move was worth its price
 

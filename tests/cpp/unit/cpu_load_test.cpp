@@ -21,5 +21,20 @@ TEST(CpuLoad, WithoutThreeNumbersTheLoadIsUnknown) {
   }
 }
 
+TEST(CpuLoad, AMachineIsCrowdedWhereMoreProcessesAreRunnableThanItHasCpus) {
+  const MadeUpMachine machine({{"/proc/loadavg", "0.52 12.00 0.4 3/345 6789\n"}}, {});
+  EXPECT_EQ(runnable_processes(machine.get()), 3);
+  EXPECT_TRUE(is_crowded(machine.get(), 2));
+  EXPECT_FALSE(is_crowded(machine.get(), 3));
+}
+
+TEST(CpuLoad, AMachineThatDoesNotTellIsNotCrowded) {
+  for (const char* text : {"", "0.5 0.4 0.3", "0.5 0.4 0.3 x/5", "0.5 0.4 0.3 9"}) {
+    const MadeUpMachine machine({{"/proc/loadavg", text}}, {});
+    EXPECT_EQ(runnable_processes(machine.get()), std::nullopt) << text;
+    EXPECT_FALSE(is_crowded(machine.get(), 1)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace nodelay

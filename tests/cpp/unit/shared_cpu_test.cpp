@@ -21,7 +21,7 @@ void meet_apart(SharedCpu& shared, int num_calls) {
 
 TEST(SharedCpu, AWorkerLeavesAfterSeveralQuickCallsInARow) {
   SharedCpu shared;
-  EXPECT_EQ(calls_until_leaving(shared), 8);
+  EXPECT_EQ(calls_until_leaving(shared), 16);
 }
 
 TEST(SharedCpu, CallsAfterASleepAreNoReasonToLeave) {
@@ -41,16 +41,16 @@ TEST(SharedCpu, AMoveThatPaidIsMadeAgainAsSoon) {
   SharedCpu shared;
   calls_until_leaving(shared);
   meet_apart(shared, 16);
-  EXPECT_EQ(calls_until_leaving(shared), 8);
+  EXPECT_EQ(calls_until_leaving(shared), 16);
 }
 
 TEST(SharedCpu, MovesThatDidNotPayAreMadeLessAndLessOften) {
   SharedCpu shared;
   calls_until_leaving(shared);
-  EXPECT_EQ(calls_until_leaving(shared), 8 * 1) << "the first move is judged by the next";
-  EXPECT_EQ(calls_until_leaving(shared), 16);
-  meet_apart(shared, 15);
+  EXPECT_EQ(calls_until_leaving(shared), 16) << "the first move is judged by the next";
   EXPECT_EQ(calls_until_leaving(shared), 32);
+  meet_apart(shared, 15);
+  EXPECT_EQ(calls_until_leaving(shared), 64);
   for (int i = 0; i < 10; ++i) calls_until_leaving(shared);
   EXPECT_EQ(calls_until_leaving(shared), 128) << "never more than this";
 }

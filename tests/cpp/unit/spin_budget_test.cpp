@@ -40,6 +40,18 @@ TEST(SpinBudget, ALateAnswerTeachesNothing) {
   EXPECT_EQ(budget.allowance(kNow), microseconds(60));
 }
 
+TEST(SpinBudget, AnExpectedDelayIsWaitedForOnceAndTeachesNothing) {
+  SpinBudget budget;
+  budget.answered(microseconds(20));
+  budget.expect_delay();
+  EXPECT_EQ(budget.allowance(kNow), microseconds(400));
+  budget.answered(microseconds(150));
+  EXPECT_EQ(budget.allowance(kNow), microseconds(40));
+  budget.expect_delay();
+  budget.missed();
+  EXPECT_EQ(budget.allowance(kNow), microseconds(40));
+}
+
 TEST(SpinBudget, MissesEndTheSpinningUntilAnAnswerIsQuick) {
   SpinBudget budget;
   for (int i = 0; i < 5; ++i) budget.missed();
@@ -65,9 +77,9 @@ TEST(SpinBudget, BeingDescheduledStopsTheSpinningLongerEachTime) {
   EXPECT_EQ(pause_of(budget), seconds(10)) << "never longer than this";
 }
 
-TEST(SpinBudget, AfterALongTimeWithItsCpuTheNextPauseIsShortAgain) {
+TEST(SpinBudget, AfterATimeWithItsCpuTheNextPauseIsShortAgain) {
   SpinBudget budget;
-  for (int i = 0; i < 20; ++i) budget.descheduled(kNow - seconds(120));
+  for (int i = 0; i < 20; ++i) budget.descheduled(kNow - seconds(11));
   budget.descheduled(kNow);
   EXPECT_EQ(pause_of(budget), milliseconds(100));
 }
@@ -80,37 +92,54 @@ TEST(SpinBudget, WhereItIsForbiddenNothingSpins) {
   EXPECT_GT(budget.allowance(kNow), kNone);
 }
 
+bool is_crowded() {
+  return true;
+}
+
 TEST(Spin, WhatIsFoundEndsTheSpin) {
   SpinBudget budget;
   int num_looks = 0;
-  EXPECT_TRUE(spin(budget, Clock::now(), [&] { return ++num_looks == 1; }));
+  EXPECT_TRUE(spin(
+      budget, Clock::now(), [&] { return ++num_looks == 1; }, is_crowded));
   EXPECT_EQ(num_looks, 1);
 }
 
 TEST(Spin, WhereNothingIsFoundTheSpinEndsAndCostsBudget) {
   SpinBudget budget;
   const auto before = budget.allowance(Clock::now());
-  EXPECT_FALSE(spin(budget, Clock::now(), [] { return false; }));
+  EXPECT_FALSE(spin(
+      budget, Clock::now(), [] { return false; }, is_crowded));
   EXPECT_LT(budget.allowance(Clock::now()), before);
 }
 
 TEST(Spin, WithoutAnAllowanceThereIsNoLook) {
   SpinBudget budget;
   budget.set_allowed(false);
-  EXPECT_FALSE(spin(budget, Clock::now(), [] { return true; }));
+  EXPECT_FALSE(spin(
+      budget, Clock::now(), [] { return true; }, is_crowded));
 }
 
 TEST(Spin, AJumpOfTheClockStopsTheSpinning) {
   SpinBudget budget;
-  EXPECT_FALSE(spin(budget, Clock::now() - 2 * kDescheduledAfter, [] { return false; }));
+  EXPECT_FALSE(spin(
+      budget, Clock::now() - 2 * kDescheduledAfter, [] { return false; }, is_crowded));
   EXPECT_EQ(budget.allowance(Clock::now()), kNone);
 }
 
 TEST(Spin, AJumpOfTheClockStopsTheSpinningAlsoWhereTheAnswerCameMeanwhile) {
   SpinBudget budget;
   int num_looks = 0;
-  EXPECT_TRUE(spin(budget, Clock::now() - 2 * kDescheduledAfter, [&] { return ++num_looks == 1; }));
+  EXPECT_TRUE(spin(
+      budget, Clock::now() - 2 * kDescheduledAfter, [&] { return ++num_looks == 1; }, is_crowded));
   EXPECT_EQ(budget.allowance(Clock::now()), kNone);
+}
+
+TEST(Spin, AJumpOfTheClockIsNoReasonToStopWhereNobodyWantsTheCpus) {
+  SpinBudget budget;
+  const auto is_quiet = [] { return false; };
+  EXPECT_TRUE(spin(
+      budget, Clock::now() - 2 * kDescheduledAfter, [] { return true; }, is_quiet));
+  EXPECT_GT(budget.allowance(Clock::now()), kNone);
 }
 
 }  // namespace
