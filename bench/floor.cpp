@@ -57,7 +57,7 @@ class End {
         return got != -1 || errno != EAGAIN;
       };
       const TimePoint start = Clock::now();
-      if (!look() && !spin(budget_, start, look)) {
+      if (!look() && !spin(budget_, start, look, [] { return false; })) {
         wait_for(POLLIN);
         budget_.answered(Clock::now() - start);
         continue;

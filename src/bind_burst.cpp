@@ -43,12 +43,38 @@ SEXP plain_call(SEXP function, SEXP arguments) {
   return list;
 }
 
+// Whether calls of one copy of `function` cannot see what the calls before did. Others get a copy
+// each, with its enclosing environment, as from package parallel.
+bool is_immutable(SEXP function) {
+  static const SEXP kSrcref = Rf_install("srcref");
+  if (TYPEOF(function) != CLOSXP) return true;
+  for (SEXP attribute = ATTRIB(function); attribute != R_NilValue; attribute = CDR(attribute)) {
+    if (TAG(attribute) != kSrcref) return false;
+  }
+  const SEXP environment = CLOENV(function);
+  return environment == R_GlobalEnv || environment == R_BaseEnv || R_IsNamespaceEnv(environment);
+}
+
+// Whether both are one function: a literal in a loop makes a new closure each time, of the same
+// parts. None of them is ever changed in place.
+bool is_same_function(SEXP one, SEXP other) {
+  if (one == other) return true;
+  return TYPEOF(one) == CLOSXP && TYPEOF(other) == CLOSXP && CLOENV(one) == CLOENV(other) &&
+         FORMALS(one) == FORMALS(other) && BODY(one) == BODY(other);
+}
+
 }  // namespace
 
-Payload CallBody::whole(const NodeHandle& handle) {
-  const Reader reader = reader_at(*handle.node);
-  Payload& payload = payloads_[{handle.encoding, reader}];
+Payload& CallBody::slot(const NodeHandle& handle, Form form) {
+  const auto encoding = static_cast<std::size_t>(handle.encoding);
+  const auto reader = static_cast<std::size_t>(reader_at(*handle.node));
+  return payloads_[(encoding * kNumReaders + reader) * num_forms + form];
+}
+
+const Payload& CallBody::whole(const NodeHandle& handle) {
+  Payload& payload = slot(handle, whole_form);
   if (!payload.body) {
+    const Reader reader = reader_at(*handle.node);
     const cpp11::sexp message = cpp11::unwind_protect([&] {
       return reader == Reader::base_r ? parallel_message(function_, arguments_)
                                       : plain_call(function_, arguments_);
@@ -58,7 +84,16 @@ Payload CallBody::whole(const NodeHandle& handle) {
   return payload;
 }
 
-Burst::Burst(const std::vector<NodeHandle*>& handles) : last_news_(Clock::now()) {
+const Payload& CallBody::arguments_only(const NodeHandle& handle) {
+  Payload& payload = slot(handle, arguments_form);
+  if (!payload.body) {
+    payload = make_payload(arguments_, handle.encoding, reader_at(*handle.node));
+  }
+  return payload;
+}
+
+Burst::Burst(const std::vector<NodeHandle*>& handles, SEXP function)
+    : function_(function), may_be_kept_(is_immutable(function)), last_news_(Clock::now()) {
   std::unordered_map<const NodeHandle*, std::size_t> indices;
   std::vector<Node*> nodes;
   for (NodeHandle* handle : handles) {
@@ -66,6 +101,8 @@ Burst::Burst(const std::vector<NodeHandle*>& handles) : last_news_(Clock::now())
     node_of_position_.push_back(entry->second);
     if (!is_new) continue;
     members_.push_back({handle, {}});
+    members_.back().has_function =
+        may_be_kept_ && is_same_function(handle->kept_function, function);
     nodes.push_back(handle->node.get());
     if (handle->node->loss()) raise_loss(*handle->node);
     ensure_running(*handle);
@@ -86,16 +123,18 @@ Burst::~Burst() {
   }
 }
 
-void Burst::post(std::size_t node, std::size_t task, CallBody& call, bool is_one_of_many) {
+void Burst::post(std::size_t node, std::size_t task, CallBody& call) {
   Member& member = members_[node];
-  if (member.handle->node->loss()) raise_loss(*member.handle->node);
-  ensure_running(*member.handle);
-  const NodeHandle& handle = *member.handle;
-  const bool may_keep = is_one_of_many && handle.node->protocol() == Protocol::framed;
+  NodeHandle& handle = *member.handle;
+  if (handle.node->loss()) raise_loss(*handle.node);
+  ensure_running(handle);
+  const bool may_keep = may_be_kept_ && handle.node->protocol() == Protocol::framed;
   if (may_keep && std::exchange(member.has_function, true)) {
     handle.node->post(call.arguments_only(handle), true, kPlain | kKeptFunction);
   } else {
-    handle.node->post(call.whole(handle), true, may_keep ? kPlain | kKeepFunction : kPlain);
+    const Payload& payload = call.whole(handle);
+    if (may_keep) handle.kept_function = R_NilValue;  // until take_note()
+    handle.node->post(payload, true, may_keep ? kPlain | kKeepFunction : kPlain);
   }
   member.tasks.push_back(task);
   ++num_under_way_;
@@ -127,11 +166,22 @@ Burst::Result Burst::next() {
       const std::size_t task = member.tasks.front();
       member.tasks.pop_front();
       --num_under_way_;
+      take_note(member, value);
       return {node, task, value};
     }
     flush();
     if (with_news_.empty()) wait();
   }
+}
+
+// A worker keeps the function of a call that has succeeded; where one failed it may not even have
+// been able to read it.
+void Burst::take_note(Member& member, SEXP value) {
+  NodeHandle& handle = *member.handle;
+  if (!member.has_function || handle.kept_function == function_) return;
+  if (Rf_inherits(value, "try-error")) return;
+  const cpp11::sexp protected_value(value);
+  handle.kept_function = function_;
 }
 
 void Burst::wait() {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <deque>
-#include <map>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "bind_node.h"
@@ -19,22 +18,24 @@ class CallBody {
  public:
   CallBody(SEXP function, SEXP arguments) : function_(function), arguments_(arguments) {}
 
-  /// For a worker with no function of its own; unwinds as R errors do.
-  Payload whole(const NodeHandle& handle);
+  /// For a worker that does not keep the function. Unwinds as R errors do.
+  const Payload& whole(const NodeHandle& handle);
 
-  /// For a framed worker that has kept the function; unwinds as R errors do.
-  Payload arguments_only(const NodeHandle& handle) const {
-    return make_payload(arguments_, handle.encoding, reader_at(*handle.node));
-  }
+  /// For a framed worker that keeps the function. Unwinds as R errors do.
+  const Payload& arguments_only(const NodeHandle& handle);
 
  private:
+  enum Form { whole_form, arguments_form, num_forms };
+
+  Payload& slot(const NodeHandle& handle, Form form);
+
   SEXP function_;
   SEXP arguments_;
-  std::map<std::pair<Encoding, Reader>, Payload> payloads_;
+  std::array<Payload, kNumEncodings * kNumReaders * num_forms> payloads_;
 };
 
-/// Calls that are under way on the nodes of a cluster until all have been answered: sent
-/// without waiting, several at a time to each node, and their results taken as they come.
+/// Calls of one function that are under way on the nodes of a cluster until all have been answered:
+/// sent without waiting, several at a time to each node, and their results taken as they come.
 /// Whatever ends a burst early, an interrupt or a lost worker, gives up the rest of it.
 class Burst {
  public:
@@ -45,8 +46,9 @@ class Burst {
   };
 
   /// Begins with no call under way: gives up what others left behind. A node may be there
-  /// several times. Throws Error(stopped), or raises what became of a lost node.
-  explicit Burst(const std::vector<NodeHandle*>& handles);
+  /// several times. Throws Error(stopped), or raises what became of a lost node. Borrows
+  /// `function`.
+  Burst(const std::vector<NodeHandle*>& handles, SEXP function);
   ~Burst();
   Burst(const Burst&) = delete;
   Burst& operator=(const Burst&) = delete;
@@ -56,9 +58,8 @@ class Burst {
   /// Which of the distinct nodes the one at `position` of the cluster is.
   std::size_t node_at(std::size_t position) const { return node_of_position_[position]; }
 
-  /// Queues a call, which next() sends. `is_one_of_many`: calls of the same function will
-  /// follow, or have gone before, and workers may all work with one copy of it.
-  void post(std::size_t node, std::size_t task, CallBody& call, bool is_one_of_many = false);
+  /// Queues a call of the function, which next() sends.
+  void post(std::size_t node, std::size_t task, CallBody& call);
 
   std::size_t num_under_way() const { return num_under_way_; }
   std::size_t num_under_way(std::size_t node) const { return members_[node].tasks.size(); }
@@ -72,14 +73,17 @@ class Burst {
     NodeHandle* handle;
     std::deque<std::size_t> tasks;  // under way, oldest first
     bool is_to_flush = false;
-    bool has_function = false;  // its worker keeps that of the calls before
+    bool has_function = false;  // its worker keeps the function, or is about to
   };
 
   void flush();
   void wait();
+  void take_note(Member& member, SEXP value);
   SEXP take_value(const Member& member);
   void ensure_answerable(const Member& member) const;
 
+  SEXP function_;
+  bool may_be_kept_;  // by the workers: see docs/protocol.md, "Plain calls"
   std::vector<Member> members_;
   std::vector<std::size_t> node_of_position_;
   std::size_t num_under_way_ = 0;

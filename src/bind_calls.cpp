@@ -57,26 +57,11 @@ class Pace {
   std::chrono::nanoseconds longest_{0};
 };
 
-// Whether calls of one copy of `function` cannot see what the calls before did. Others get a copy
-// each, with its enclosing environment, as from package parallel.
-bool is_immutable(SEXP function) {
-  if (TYPEOF(function) != CLOSXP) return true;
-  static const SEXP kSrcref = Rf_install("srcref");
-  for (SEXP attribute = ATTRIB(function); attribute != R_NilValue; attribute = CDR(attribute)) {
-    if (TAG(attribute) != kSrcref) return false;
-  }
-  const SEXP environment = CLOENV(function);
-  return environment == R_GlobalEnv || environment == R_BaseEnv || R_IsNamespaceEnv(environment);
-}
-
 // The tasks of a burst: calls of one function with arguments of their own, which R code makes.
 class Tasks {
  public:
   Tasks(Burst& burst, SEXP function, SEXP make_arguments)
-      : burst_(burst),
-        function_(function),
-        make_arguments_(make_arguments),
-        is_immutable_(is_immutable(function)) {}
+      : burst_(burst), function_(function), make_arguments_(make_arguments) {}
 
   // Posts `task`, for elements `first` to `last`, counted from 1.
   void post(std::size_t node, std::size_t task, std::size_t first, std::size_t last) const {
@@ -89,7 +74,7 @@ class Tasks {
       return value;
     });
     CallBody body(function_, arguments);
-    burst_.post(node, task, body, is_immutable_);
+    burst_.post(node, task, body);
   }
 
   // Posts the task of one element.
@@ -99,7 +84,6 @@ class Tasks {
   Burst& burst_;
   SEXP function_;
   SEXP make_arguments_;
-  bool is_immutable_;
 };
 
 void keep(const Burst::Result& result, SEXP values) {
@@ -216,7 +200,7 @@ using namespace nodelay;
   return entry([&] {
     const std::vector<NodeHandle*> handles = handles_of_cluster(cl);
     const cpp11::sexp values = list_of(handles.size());
-    Burst burst(handles);
+    Burst burst(handles, fun);
     CallBody body(fun, args);
     for (std::size_t i = 0; i < handles.size(); ++i) burst.post(burst.node_at(i), i, body);
     while (burst.num_under_way() > 0) keep(burst.next(), values);
@@ -232,7 +216,7 @@ using namespace nodelay;
     std::vector<NodeHandle*> handles = handles_of_cluster(cl);
     handles.resize(std::min(handles.size(), static_cast<std::size_t>(num_tasks)));
     const cpp11::sexp values = list_of(static_cast<std::size_t>(num_tasks));
-    Burst burst(handles);
+    Burst burst(handles, fun);
     const Tasks tasks(burst, fun, make_arguments);
     if (is_dynamic) {
       run_dynamic(burst, tasks, values);
@@ -252,7 +236,7 @@ using namespace nodelay;
     std::vector<NodeHandle*> handles = handles_of_cluster(cl);
     handles.resize(std::min(handles.size(), static_cast<std::size_t>(num_elements)));
     const cpp11::sexp values = list_of(static_cast<std::size_t>(num_elements));
-    Burst burst(handles);
+    Burst burst(handles, fun);
     const std::size_t num_slices = run_slices(burst, Tasks(burst, fun, make_arguments), values);
     const cpp11::sexp slices =
         cpp11::safe[Rf_lengthgets](values, static_cast<R_xlen_t>(num_slices));

@@ -22,6 +22,8 @@ struct NodeHandle {
   double timeout;                    // seconds to wait for a reply
   Encoding encoding;
   std::string stopped_at;  // time of day; empty: not stopped
+  // What its worker keeps, see Burst. NULL: nothing.
+  cpp11::sexp kept_function = R_NilValue;
   // R's own, see node_socket_connection(); NULL: nobody asked for it. Held here, since R warns of
   // connections that it closes itself.
   cpp11::sexp connection = R_NilValue;

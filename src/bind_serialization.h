@@ -15,12 +15,16 @@ enum class Encoding {
   xdr,     ///< big-endian, for any worker
 };
 
+inline constexpr std::size_t kNumEncodings = 2;
+
 /// Who will read a value, and so how it may travel.
 enum class Reader {
   base_r,          ///< in R's format alone
   nodelay,         ///< with stand-ins for lists of small vectors
   nodelay_beside,  ///< on this machine: with large vectors in shared memory too
 };
+
+inline constexpr std::size_t kNumReaders = 3;
 
 /// Serializes `value` in version 3 of R's format. Unwinds as R errors do.
 std::shared_ptr<const Buffer> serialize(SEXP value, Encoding encoding);

@@ -7,7 +7,7 @@
 # of row, measure (NA: all) and reason, tells why a cell has no value.
 
 min_calls_per_visit <- 2
-max_calls_per_visit <- 60
+max_calls_per_visit <- 400
 default_visit_ms <- 4
 
 per_second <- c(us = 1e6, ms = 1e3, s = 1)

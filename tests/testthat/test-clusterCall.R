@@ -154,3 +154,44 @@ test_that("many calls leave no memory behind, in the main process and in the wor
   after <- call_often()
   expect_true(all(after - before < 4), label = paste("growth of", toString(round(after - before, 1)), "MB"))
 })
+
+test_that("a worker never works with a function that it was not asked for", {
+  for_each_way(function(way, name) {
+    cl <- cluster_for(way, 2)
+    one <- task(function(x) x + 1)
+    two <- task(function(x) x * 10)
+    for (i in 1:3) {
+      expect_identical(clusterCall(cl, one, 1), list(2, 2), label = name)
+      expect_identical(clusterCall(cl, one, 2), list(3, 3), label = name)
+      expect_identical(clusterCall(cl[1], two, 2), list(20), label = name)
+      expect_identical(clusterCall(cl, one, 3), list(4, 4), label = name)
+      expect_identical(clusterApplyLB(cl, 1:4, two), list(10, 20, 30, 40), label = name)
+      expect_identical(parallel::clusterCall(cl, two, 1), list(10, 10), label = name)
+      expect_identical(clusterEvalQ(cl, 1 + 1), list(2, 2), label = name)
+    }
+    changed <- one
+    body(changed)[[1]] <- as.name("-")
+    expect_identical(clusterCall(cl, changed, 1), list(0, 0), label = name)
+    formals(changed)$x <- 7
+    expect_identical(clusterCall(cl, changed), list(6, 6), label = name)
+    for (i in 1:5) expect_identical(clusterCall(cl, task(function(x) -x), i), list(-i, -i), label = name)
+    environment(one) <- list2env(list(`+` = function(a, b) "own"), parent = globalenv())
+    expect_identical(clusterCall(cl, one, 1), list("own", "own"), label = name)
+  })
+})
+
+test_that("after a call that failed or was given up the next one has its own function", {
+  cl <- local_cluster(2)
+  good <- task(function(x) x)
+  failing <- task(function(x) stop("no"))
+  expect_error(clusterCall(cl, failing, 1), "no")
+  expect_error(clusterCall(cl, failing, 2), "no")
+  expect_identical(clusterCall(cl, good, 1), list(1, 1))
+  expect_error(clusterApply(cl, 1:6, task(function(i) if (i == 1) stop("one") else i)), "one")
+  expect_identical(clusterCall(cl, good, 2), list(2, 2))
+  for (i in 1:5) {
+    expect_error(within_seconds(0.2, clusterApply(cl, 1:20, task(function(i) Sys.sleep(0.1)))), "time limit")
+    expect_identical(clusterCall(cl, good, i), list(i, i))
+    expect_identical(clusterApply(cl, 1:2, task(function(i) i + 0.5)), list(1.5, 2.5))
+  }
+})

@@ -9,9 +9,10 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// Measured on two CPUs: a round trip of a small call takes 15-40 us, and waking a
-// sleeping peer on an idle CPU 25-45 us, so there is nothing to win past 100 us.
-constexpr nanoseconds kMost{100'000};
+// Measured on two CPUs: a round trip of a small call takes 15-40 us, to wake a sleeping peer on
+// an idle CPU 25-100 us. Whoever sleeps through the first call after a pause is woken on its peer's
+// CPU, see worker/shared_cpu.h. Past that there is nothing to win.
+constexpr nanoseconds kMost{150'000};
 constexpr nanoseconds kLeast{10'000};
 constexpr nanoseconds kDelayed{400'000};
 constexpr nanoseconds kShortestPause{std::chrono::milliseconds(100)};
@@ -28,8 +29,7 @@ nanoseconds SpinBudget::allowance(TimePoint now) const {
 
 void SpinBudget::answered(nanoseconds waited) {
   if (std::exchange(is_delay_expected_, false)) return;
-  if (waited > 2 * kMost) return;
-  budget_ = std::clamp(2 * waited, kLeast, kMost);
+  if (waited <= 2 * kMost) budget_ = kMost;
 }
 
 void SpinBudget::missed() {

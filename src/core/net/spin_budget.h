@@ -33,7 +33,7 @@ class SpinBudget {
   void set_allowed(bool is_allowed) { is_allowed_ = is_allowed; }
 
  private:
-  std::chrono::nanoseconds budget_{60'000};
+  std::chrono::nanoseconds budget_{75'000};
   std::chrono::nanoseconds pause_{0};  // the last one; 0: none so far
   TimePoint paused_until_{};
   bool is_delay_expected_ = false;

@@ -17,27 +17,28 @@ using std::chrono::seconds;
 constexpr TimePoint kNow{hours(1)};
 constexpr nanoseconds kNone{0};
 
+// As long as a wake-up on an idle CPU and a small call take together.
+constexpr microseconds kMost{150};
+
 TEST(SpinBudget, AFreshOneSpinsForLessThanAWakeUpIsWorth) {
   const SpinBudget budget;
   EXPECT_GT(budget.allowance(kNow), kNone);
-  EXPECT_LE(budget.allowance(kNow), microseconds(100));
+  EXPECT_LE(budget.allowance(kNow), kMost);
 }
 
-TEST(SpinBudget, AnAnswerAllowsTwiceTheTimeThatItTook) {
+TEST(SpinBudget, AQuickAnswerAllowsTheMost) {
   SpinBudget budget;
+  budget.missed();
   budget.answered(microseconds(30));
-  EXPECT_EQ(budget.allowance(kNow), microseconds(60));
-  budget.answered(microseconds(90));
-  EXPECT_EQ(budget.allowance(kNow), microseconds(100)) << "never more than this";
-  budget.answered(nanoseconds(1));
-  EXPECT_EQ(budget.allowance(kNow), microseconds(10)) << "never less than this";
+  EXPECT_EQ(budget.allowance(kNow), kMost);
 }
 
 TEST(SpinBudget, ALateAnswerTeachesNothing) {
   SpinBudget budget;
   budget.answered(microseconds(30));
+  budget.missed();
   budget.answered(seconds(1));
-  EXPECT_EQ(budget.allowance(kNow), microseconds(60));
+  EXPECT_EQ(budget.allowance(kNow), kMost / 2);
 }
 
 TEST(SpinBudget, AnExpectedDelayIsWaitedForOnceAndTeachesNothing) {
@@ -45,11 +46,11 @@ TEST(SpinBudget, AnExpectedDelayIsWaitedForOnceAndTeachesNothing) {
   budget.answered(microseconds(20));
   budget.expect_delay();
   EXPECT_EQ(budget.allowance(kNow), microseconds(400));
-  budget.answered(microseconds(150));
-  EXPECT_EQ(budget.allowance(kNow), microseconds(40));
+  budget.answered(microseconds(250));
+  EXPECT_EQ(budget.allowance(kNow), kMost);
   budget.expect_delay();
   budget.missed();
-  EXPECT_EQ(budget.allowance(kNow), microseconds(40));
+  EXPECT_EQ(budget.allowance(kNow), kMost);
 }
 
 TEST(SpinBudget, MissesEndTheSpinningUntilAnAnswerIsQuick) {
@@ -57,7 +58,7 @@ TEST(SpinBudget, MissesEndTheSpinningUntilAnAnswerIsQuick) {
   for (int i = 0; i < 5; ++i) budget.missed();
   EXPECT_EQ(budget.allowance(kNow), kNone);
   budget.answered(microseconds(20));
-  EXPECT_EQ(budget.allowance(kNow), microseconds(40));
+  EXPECT_EQ(budget.allowance(kNow), kMost);
 }
 
 // How long spinning stops after being descheduled at kNow.
