@@ -108,6 +108,10 @@ serialized_size <- function(value) {
   .Call(`_nodelay_serialized_size`, value)
 }
 
+serialized_bytes <- function(value, by_r) {
+  .Call(`_nodelay_serialized_bytes`, value, by_r)
+}
+
 worker_fork <- function(temporary_folder, can_fork) {
   invisible(.Call(`_nodelay_worker_fork`, temporary_folder, can_fork))
 }

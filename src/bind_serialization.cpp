@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "bind_plain_value.h"
 #include "bind_stand_ins.h"
 
 namespace nodelay {
@@ -60,6 +61,14 @@ int get_char(R_inpstream_t stream) {
 }  // namespace
 
 std::shared_ptr<const Buffer> serialize(SEXP value, Encoding encoding) {
+  if (encoding == Encoding::native) {
+    auto buffer = std::make_shared<Buffer>();
+    if (write_plain_value(value, *buffer)) return buffer;
+  }
+  return serialize_by_r(value, encoding);
+}
+
+std::shared_ptr<const Buffer> serialize_by_r(SEXP value, Encoding encoding) {
   auto buffer = std::make_shared<Buffer>();
   cpp11::unwind_protect([&] {
     R_outpstream_st stream;
@@ -108,4 +117,14 @@ SEXP unserialize(Bytes bytes, Descriptor memory) {
     R_Serialize(value, &stream);
   });
   return num_bytes;
+}
+
+// The bytes that travel for `value`; those of R's own serializer where `by_r`. For tests.
+[[cpp11::register]] cpp11::raws serialized_bytes(SEXP value, bool by_r) {
+  using namespace nodelay;
+  const auto buffer =
+      by_r ? serialize_by_r(value, Encoding::native) : serialize(value, Encoding::native);
+  cpp11::writable::raws bytes(static_cast<R_xlen_t>(buffer->size()));
+  std::memcpy(RAW(bytes), buffer->data(), buffer->size());
+  return bytes;
 }

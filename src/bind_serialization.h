@@ -29,6 +29,9 @@ inline constexpr std::size_t kNumReaders = 3;
 /// Serializes `value` in version 3 of R's format. Unwinds as R errors do.
 std::shared_ptr<const Buffer> serialize(SEXP value, Encoding encoding);
 
+/// The same, by R's own serializer whatever the value.
+std::shared_ptr<const Buffer> serialize_by_r(SEXP value, Encoding encoding);
+
 /// The same, as `reader` may get it.
 Payload make_payload(SEXP value, Encoding encoding, Reader reader);
 
