@@ -31,7 +31,7 @@
 #' @export
 clusterApply <- function(cl = NULL, x, fun, ...) {
   if (is.null(cl)) cl <- getDefaultCluster()
-  if (!is_own_cluster(cl) || length(x) == 0L) return(parallel::clusterApply(cl, x, fun, ...))
+  if (!is_own_cluster(cl) || length(x) == 0L) return(parallel::clusterApply(cl = cl, x = x, fun = fun, ...))
   rest <- list(...)
   without_errors(cluster_run(cl, fun, length(x), function(i, ...) c(list(x[[i]]), rest), FALSE))
 }
@@ -40,7 +40,7 @@ clusterApply <- function(cl = NULL, x, fun, ...) {
 #' @export
 clusterApplyLB <- function(cl = NULL, x, fun, ...) {
   if (is.null(cl)) cl <- getDefaultCluster()
-  if (!is_own_cluster(cl) || length(x) == 0L) return(parallel::clusterApplyLB(cl, x, fun, ...))
+  if (!is_own_cluster(cl) || length(x) == 0L) return(parallel::clusterApplyLB(cl = cl, x = x, fun = fun, ...))
   rest <- list(...)
   without_errors(cluster_run(cl, fun, length(x), function(i, ...) c(list(x[[i]]), rest), TRUE))
 }
@@ -55,7 +55,7 @@ clusterMap <- function(cl = NULL, fun, ..., MoreArgs = NULL, RECYCLE = TRUE, SIM
   num_tasks <- if (length(vectors) == 0L) 0L else (if (RECYCLE) max else min)(lengths(vectors))
   has_empty <- any(lengths(vectors) == 0L)
   if (!is_own_cluster(cl) || num_tasks == 0L || has_empty) { # some of these are errors of parallel's
-    return(parallel::clusterMap(cl, fun, ...,
+    return(parallel::clusterMap(cl = cl, fun = fun, ...,
       MoreArgs = MoreArgs, RECYCLE = RECYCLE, SIMPLIFY = SIMPLIFY, USE.NAMES = USE.NAMES, .scheduling = .scheduling
     ))
   }

@@ -36,7 +36,7 @@
 clusterCall <- function(cl = NULL, fun, ...) {
   if (is.null(cl)) cl <- getDefaultCluster()
   values <- cluster_call(cl, fun, list(...))
-  if (is.null(values)) parallel::clusterCall(cl, fun, ...) else without_errors(values)
+  if (is.null(values)) parallel::clusterCall(cl = cl, fun = fun, ...) else without_errors(values)
 }
 
 #' @rdname clusterCall

@@ -29,31 +29,33 @@
 #' @export
 parLapply <- function(cl = NULL, X, fun, ..., chunk.size = NULL) {
   if (is.null(cl)) cl <- getDefaultCluster()
-  if (!is_own_cluster(cl)) return(parallel::parLapply(cl, X, fun, ..., chunk.size = chunk.size))
+  if (!is_own_cluster(cl)) return(parallel::parLapply(cl = cl, X = X, fun = fun, ..., chunk.size = chunk.size))
   has_size <- !is.null(chunk.size) && chunk.size > 0
   num_chunks <- if (has_size) max(1, ceiling(length(X) / chunk.size)) else length(cl)
-  join(clusterApply(cl, split_evenly(X, num_chunks), "lapply", FUN = fun, ...))
+  join(clusterApply(cl = cl, x = split_evenly(X, num_chunks), fun = "lapply", FUN = fun, ...))
 }
 
 #' @rdname parLapply
 #' @export
 parLapplyLB <- function(cl = NULL, X, fun, ..., chunk.size = NULL) {
   if (is.null(cl)) cl <- getDefaultCluster()
-  if (!is_own_cluster(cl) || length(X) == 0L) return(parallel::parLapplyLB(cl, X, fun, ..., chunk.size = chunk.size))
+  if (!is_own_cluster(cl) || length(X) == 0L) {
+    return(parallel::parLapplyLB(cl = cl, X = X, fun = fun, ..., chunk.size = chunk.size))
+  }
   if (is.null(chunk.size)) {
     rest <- list(FUN = fun, ...)
     slices <- function(first, last) c(list(X[first:last]), rest)
     return(join(without_errors(cluster_run_slices(cl, "lapply", length(X), slices))))
   }
   num_chunks <- if (chunk.size > 0) max(1, ceiling(length(X) / chunk.size)) else length(X)
-  join(clusterApplyLB(cl, split_evenly(X, num_chunks), "lapply", FUN = fun, ...))
+  join(clusterApplyLB(cl = cl, x = split_evenly(X, num_chunks), fun = "lapply", FUN = fun, ...))
 }
 
 #' @rdname parLapply
 #' @export
 parSapply <- function(cl = NULL, X, FUN, ..., simplify = TRUE, USE.NAMES = TRUE, chunk.size = NULL) {
   FUN <- match.fun(FUN)
-  values <- parLapply(cl, as.list(X), FUN, ..., chunk.size = chunk.size)
+  values <- parLapply(cl = cl, X = as.list(X), fun = FUN, ..., chunk.size = chunk.size)
   simplified(values, X, simplify, USE.NAMES)
 }
 
@@ -61,7 +63,7 @@ parSapply <- function(cl = NULL, X, FUN, ..., simplify = TRUE, USE.NAMES = TRUE,
 #' @export
 parSapplyLB <- function(cl = NULL, X, FUN, ..., simplify = TRUE, USE.NAMES = TRUE, chunk.size = NULL) {
   FUN <- match.fun(FUN)
-  values <- parLapplyLB(cl, as.list(X), FUN, ..., chunk.size = chunk.size)
+  values <- parLapplyLB(cl = cl, X = as.list(X), fun = FUN, ..., chunk.size = chunk.size)
   simplified(values, X, simplify, USE.NAMES)
 }
 

@@ -9,6 +9,8 @@
 namespace nodelay {
 namespace {
 
+constexpr std::chrono::microseconds kLongestUnsent{200};
+
 SEXP named_list(std::initializer_list<std::pair<const char*, SEXP>> elements) {
   const auto num_elements = static_cast<R_xlen_t>(elements.size());
   SEXP list = PROTECT(Rf_allocVector(VECSXP, num_elements));
@@ -43,22 +45,49 @@ SEXP plain_call(SEXP function, SEXP arguments) {
   return list;
 }
 
+// Whether code has no part that could change: no environment, say, that bquote() put there.
+bool is_plain_code(SEXP code) {
+  switch (TYPEOF(code)) {
+    case NILSXP:
+    case SYMSXP:
+    case LGLSXP:
+    case INTSXP:
+    case REALSXP:
+    case CPLXSXP:
+    case STRSXP:
+    case RAWSXP:
+      return true;
+    case LANGSXP:
+    case LISTSXP:
+      for (; code != R_NilValue; code = CDR(code)) {
+        if (!is_plain_code(CAR(code))) return false;
+      }
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Whether calls of one copy of `function` cannot see what the calls before did. Others get a copy
 // each, with its enclosing environment, as from package parallel.
 bool is_immutable(SEXP function) {
   static const SEXP kSrcref = Rf_install("srcref");
-  if (TYPEOF(function) != CLOSXP) return true;
+  if (TYPEOF(function) == STRSXP) return true;
+  if (TYPEOF(function) != CLOSXP) return false;
   for (SEXP attribute = ATTRIB(function); attribute != R_NilValue; attribute = CDR(attribute)) {
     if (TAG(attribute) != kSrcref) return false;
   }
   const SEXP environment = CLOENV(function);
-  return environment == R_GlobalEnv || environment == R_BaseEnv || R_IsNamespaceEnv(environment);
+  const bool is_well_known =
+      environment == R_GlobalEnv || environment == R_BaseEnv || R_IsNamespaceEnv(environment);
+  return is_well_known && is_plain_code(FORMALS(function)) &&
+         is_plain_code(R_ClosureExpr(function));
 }
 
 // Whether both are one function: a literal in a loop makes a new closure each time, of the same
 // parts. None of them is ever changed in place.
 bool is_same_function(SEXP one, SEXP other) {
-  if (one == other) return true;
+  if (one == other) return one != R_NilValue;
   return TYPEOF(one) == CLOSXP && TYPEOF(other) == CLOSXP && CLOENV(one) == CLOENV(other) &&
          FORMALS(one) == FORMALS(other) && BODY(one) == BODY(other);
 }
@@ -93,14 +122,18 @@ const Payload& CallBody::arguments_only(const NodeHandle& handle) {
 }
 
 Burst::Burst(const std::vector<NodeHandle*>& handles, SEXP function)
-    : function_(function), may_be_kept_(is_immutable(function)), last_news_(Clock::now()) {
+    : function_(function),
+      may_be_kept_(is_same_function(handles.front()->kept_function, function) ||
+                   is_immutable(function)),
+      last_news_(Clock::now()) {
   std::unordered_map<const NodeHandle*, std::size_t> indices;
   std::vector<Node*> nodes;
   for (NodeHandle* handle : handles) {
     const auto [entry, is_new] = indices.try_emplace(handle, members_.size());
     node_of_position_.push_back(entry->second);
     if (!is_new) continue;
-    members_.push_back({handle, {}});
+    ensure_free(*handle);
+    members_.push_back({handle, Claim(*handle, *this), {}});
     members_.back().has_function =
         may_be_kept_ && is_same_function(handle->kept_function, function);
     nodes.push_back(handle->node.get());
@@ -138,7 +171,10 @@ void Burst::post(std::size_t node, std::size_t task, CallBody& call) {
   }
   member.tasks.push_back(task);
   ++num_under_way_;
+  const TimePoint now = Clock::now();
+  if (to_flush_.empty()) unsent_since_ = now;
   if (!std::exchange(member.is_to_flush, true)) to_flush_.push_back(node);
+  if (now - unsent_since_ > kLongestUnsent) flush();
 }
 
 // What the kernel does not take now goes out while the burst waits.
@@ -153,6 +189,7 @@ void Burst::flush() {
 }
 
 Burst::Result Burst::next() {
+  last_news_ = Clock::now();
   for (;;) {
     while (!with_news_.empty()) {
       const std::size_t node = with_news_.front();
@@ -196,14 +233,18 @@ void Burst::wait() {
   for (const Member& member : members_) {
     const NodeHandle& handle = *member.handle;
     if (member.tasks.empty()) continue;
+    ensure_answerable(member);
     if (Clock::now() >= seconds_from(last_news_, handle.timeout)) raise_timeout(handle);
   }
 }
 
 // R_UnboundValue where none has come.
 SEXP Burst::take_value(const Member& member) {
-  if (member.tasks.empty()) return R_UnboundValue;
   Node& node = *member.handle->node;
+  if (member.tasks.empty()) {
+    if (node.protocol() == Protocol::framed) node.take_reply();  // which is an offence
+    return R_UnboundValue;
+  }
   if (node.protocol() == Protocol::bare) {
     const SEXP message = next_value(node);
     return message == R_UnboundValue ? message : list_element(message, "value");
@@ -213,9 +254,7 @@ SEXP Burst::take_value(const Member& member) {
       node.release_reply();
       continue;
     }
-    const cpp11::sexp value = unserialize(reply->body, std::move(reply->memory));
-    node.release_reply();
-    return value;
+    return read_out(node, *reply);
   }
   return R_UnboundValue;
 }

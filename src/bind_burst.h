@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "bind_node.h"
@@ -45,8 +46,9 @@ class Burst {
     SEXP value;  // not protected
   };
 
-  /// Begins with no call under way: gives up what others left behind. A node may be there
-  /// several times. Throws Error(stopped), or raises what became of a lost node. Borrows
+  /// Begins with no call under way: gives up what others left behind. Until its end the nodes can
+  /// be used by nobody else: R code that runs meanwhile gets an Error(argument). A node may be
+  /// there several times. Throws Error(stopped), or raises what became of a lost node. Borrows
   /// `function`.
   Burst(const std::vector<NodeHandle*>& handles, SEXP function);
   ~Burst();
@@ -58,7 +60,8 @@ class Burst {
   /// Which of the distinct nodes the one at `position` of the cluster is.
   std::size_t node_at(std::size_t position) const { return node_of_position_[position]; }
 
-  /// Queues a call of the function, which next() sends.
+  /// Queues a call of the function. It is sent by next(), or by a later post() where that comes some
+  /// time after: so that several short ones go out together and none waits for the making of others.
   void post(std::size_t node, std::size_t task, CallBody& call);
 
   std::size_t num_under_way() const { return num_under_way_; }
@@ -69,8 +72,23 @@ class Burst {
   Result next();
 
  private:
+  // Marks a node as used by a burst for as long as it exists.
+  class Claim {
+   public:
+    Claim(NodeHandle& handle, const Burst& burst) : handle_(&handle) { handle.burst = &burst; }
+    Claim(Claim&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    Claim& operator=(Claim&&) = delete;
+    ~Claim() {
+      if (handle_ != nullptr) handle_->burst = nullptr;
+    }
+
+   private:
+    NodeHandle* handle_;
+  };
+
   struct Member {
     NodeHandle* handle;
+    Claim claim;
     std::deque<std::size_t> tasks;  // under way, oldest first
     bool is_to_flush = false;
     bool has_function = false;  // its worker keeps the function, or is about to
@@ -88,6 +106,7 @@ class Burst {
   std::vector<std::size_t> node_of_position_;
   std::size_t num_under_way_ = 0;
   std::vector<std::size_t> to_flush_;
+  TimePoint unsent_since_;  // the first of to_flush_
   std::deque<std::size_t> with_news_;  // nodes that may have a result to take
   std::unique_ptr<NodeSet> set_;
   TimePoint last_news_;

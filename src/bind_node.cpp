@@ -96,13 +96,11 @@ bool is_outcome(SEXP value) {
 SEXP value_of(Node& node, Reply& reply) {
   SEXP value = R_NilValue;  // unprotected, but nothing below allocates
   try {
-    value = unserialize(reply.body, std::move(reply.memory));
+    value = read_out(node, reply);
   } catch (...) {
-    node.release_reply();
     if (!reply.ends_call) node.settle(true);
     throw;
   }
-  node.release_reply();
   if (!reply.ends_call && !node.settle(is_outcome(value))) return R_UnboundValue;
   return value;
 }
@@ -232,9 +230,29 @@ void raise_timeout(const NodeHandle& handle) {
   throw Error(ErrorKind::timeout, text.str());
 }
 
+// Reading a value can run R code: finalizers, and the loading of packages.
+SEXP read_out(Node& node, Reply& reply) {
+  const Buffer message = node.take_reply_out();
+  const std::size_t header_bytes = node.protocol() == Protocol::framed ? kHeaderBytes : 0;
+  return unserialize(message.bytes().subspan(header_bytes), std::move(reply.memory));
+}
+
 Reader reader_at(const Node& node) {
   if (node.protocol() == Protocol::bare) return Reader::base_r;
   return node.can_share_memory() ? Reader::nodelay_beside : Reader::nodelay;
+}
+
+void ensure_free(const NodeHandle& handle) {
+  // The stack grows downwards: a burst that lies below this frame has ended, by an error that
+  // its destructor did not see.
+  const void* here = __builtin_frame_address(0);
+  if (handle.burst == nullptr || static_cast<const void*>(handle.burst) < here) return;
+  throw Error(
+      ErrorKind::argument,
+      "Worker " + std::to_string(handle.node->identity().rank) +
+          " works on a call of its cluster, in the course of which it was used again: by a "
+          "method for the elements of a list, say, or a finalizer. It can be when that call "
+          "has ended.");
 }
 
 void say_farewell(Node& node, SEXP farewell, Encoding encoding) {
@@ -270,6 +288,7 @@ using namespace nodelay;
     if (is_string(type, "DONE")) return;  // see nodes_stop()
     if (node.loss()) raise_loss(node);
     ensure_running(handle);
+    ensure_free(handle);
     const bool is_call = is_string(type, "EXEC");
     if (!is_call && node.protocol() == Protocol::framed) return;  // nobody reads it there
     if (node.num_calls() > 0 && owes_others(pointer, node)) node.give_up_calls();
@@ -281,7 +300,10 @@ using namespace nodelay;
 
 // Waits for the next value that the worker sends.
 [[cpp11::register]] SEXP node_receive(SEXP pointer) {
-  return entry([&] { return receive(handle_of(pointer)); });
+  return entry([&] {
+    ensure_free(handle_of(pointer));
+    return receive(handle_of(pointer));
+  });
 }
 
 // Waits for the next value of any of the nodes; a list of its index among them and the value.
@@ -289,6 +311,7 @@ using namespace nodelay;
   using namespace cpp11::literals;
   return entry([&] {
     const std::vector<NodeHandle*> handles = handles_of(pointers);
+    for (const NodeHandle* handle : handles) ensure_free(*handle);
     const TimePoint start = Clock::now();
     for (;;) {
       const NodeHandle* most_impatient = nullptr;  // of those that a reply is due from

@@ -15,6 +15,8 @@ namespace nodelay {
 /// Interrupts are looked for at least this often while R waits.
 inline constexpr std::chrono::milliseconds kSlice{100};
 
+class Burst;
+
 /// What the handle of an R node points to.
 struct NodeHandle {
   std::unique_ptr<Node> node;
@@ -22,6 +24,9 @@ struct NodeHandle {
   double timeout;                    // seconds to wait for a reply
   Encoding encoding;
   std::string stopped_at;  // time of day; empty: not stopped
+  // The burst that has calls under way on it; null: none. R code that runs meanwhile must not use
+  // it.
+  const Burst* burst = nullptr;
   // What its worker keeps, see Burst. NULL: nothing.
   cpp11::sexp kept_function = R_NilValue;
   // R's own, see node_socket_connection(); NULL: nobody asked for it. Held here, since R warns of
@@ -39,6 +44,9 @@ SEXP make_handle(std::unique_ptr<NodeHandle> handle, SEXP plan);
 /// node's handle.
 NodeHandle& handle_of(SEXP pointer);
 
+/// Builds the value of the node's last reply; the caller protects it. Unwinds as R errors do.
+SEXP read_out(Node& node, Reply& reply);
+
 /// How values may travel to the node's worker.
 Reader reader_at(const Node& node);
 
@@ -48,6 +56,9 @@ void say_farewell(Node& node, SEXP farewell, Encoding encoding);
 
 /// Throws Error(stopped) where the node was stopped.
 void ensure_running(const NodeHandle& handle);
+
+/// Throws Error(argument) where a burst has calls under way on the node.
+void ensure_free(const NodeHandle& handle);
 
 /// The next wanted value that has been read; R_UnboundValue where there is none. The caller
 /// protects it. Unwinds as R errors do.

@@ -77,44 +77,80 @@ SEXP serialized_state(SEXP vector) {
   return is_stand_in(vector) ? R_altrep_data2(vector) : nullptr;
 }
 
+// Processes may have some 65,000 mappings; this leaves most of them to others.
+constexpr int kMostMappings = 16'000;
+int num_mappings = 0;
+
 void finalize_mapping(SEXP pointer) {
+  if (R_ExternalPtrAddr(pointer) != nullptr) --num_mappings;
   delete static_cast<Mapping*>(R_ExternalPtrAddr(pointer));
   R_ClearExternalPtr(pointer);
 }
 
 // R collects garbage when its own memory runs short, of which mapped vectors take next to
 // none: without this, vectors that nobody uses any more would pile up.
-void collect_now_and_then(double num_bytes) {
-  constexpr double kBetweenCollections = 512.0 * 1024 * 1024;  // bytes
-  static double num_mapped_bytes = 0;
+void collect_now_and_then(std::size_t num_bytes) {
+  constexpr std::size_t kBetweenCollections = std::size_t{512} * 1024 * 1024;  // bytes
+  static std::size_t num_mapped_bytes = 0;
   num_mapped_bytes += num_bytes;
   if (num_mapped_bytes < kBetweenCollections) return;
   num_mapped_bytes = num_bytes;
   R_gc();
 }
 
-// Null where `memory` has no such elements, or cannot be mapped.
-Mapping* map_elements(const SharedMemory& memory, double offset, double num_bytes) {
+// Where the elements of a vector lie.
+struct Range {
+  std::size_t offset;
+  std::size_t num_bytes;
+};
+
+std::optional<Range> range_of(const SharedType& type, SEXP place) {
   constexpr double kMost = 9007199254740992.0;  // 2^53: whole numbers up to here are exact
-  if (!(offset >= 0 && offset <= kMost && num_bytes > 0 && num_bytes <= kMost)) return nullptr;
-  auto mapping = memory.map(static_cast<std::size_t>(offset), static_cast<std::size_t>(num_bytes));
+  if (TYPEOF(place) != REALSXP || Rf_xlength(place) != 2) return std::nullopt;
+  const double offset = REAL(place)[0];
+  const double num_bytes = REAL(place)[1] * static_cast<double>(type.element_bytes);
+  const bool is_sound = offset >= 0 && offset <= kMost && num_bytes > 0 && num_bytes <= kMost;
+  if (!is_sound) return std::nullopt;
+  return Range{static_cast<std::size_t>(offset), static_cast<std::size_t>(num_bytes)};
+}
+
+// Null where the elements cannot be mapped, or better are not: a vector that is a small part
+// of its memory would keep all of that.
+Mapping* map_elements(const SharedMemory& memory, const Range& range) {
+  constexpr std::size_t kSmallPart = 8;
+  if (num_mappings >= kMostMappings || range.num_bytes < memory.size() / kSmallPart) return nullptr;
+  auto mapping = memory.map(range.offset, range.num_bytes);
   return mapping ? new (std::nothrow) Mapping(std::move(*mapping)) : nullptr;
+}
+
+SEXP copy_elements(const SharedType& type, const SharedMemory& memory, const Range& range) {
+  const auto length = static_cast<R_xlen_t>(range.num_bytes / type.element_bytes);
+  SEXP vector = PROTECT(Rf_allocVector(type.type, length));
+  if (!memory.read(range.offset, range.num_bytes, DATAPTR(vector))) {
+    Rf_error("the shared memory of a vector cannot be read");
+  }
+  UNPROTECT(1);
+  return vector;
 }
 
 // Called by R's unserializer: no C++ exception may leave it.
 SEXP unserialize_vector(const SharedType& type, SEXP place) {
-  if (memory_to_take == nullptr || TYPEOF(place) != REALSXP || Rf_xlength(place) != 2) {
+  const auto range = range_of(type, place);
+  if (memory_to_take == nullptr || !range || range->num_bytes > memory_to_take->size()) {
     Rf_error("a vector in shared memory came without that memory");
   }
-  const double num_bytes = REAL(place)[1] * static_cast<double>(type.element_bytes);
   PROTECT(place);
-  collect_now_and_then(num_bytes);
+  collect_now_and_then(range->num_bytes);
   SEXP pointer = PROTECT(R_MakeExternalPtr(nullptr, R_NilValue, R_NilValue));
   R_RegisterCFinalizerEx(pointer, finalize_mapping, FALSE);
-  Mapping* mapping = map_elements(*memory_to_take, REAL(place)[0], num_bytes);
-  if (mapping == nullptr) Rf_error("the shared memory of a vector cannot be mapped");
-  R_SetExternalPtrAddr(pointer, mapping);
-  SEXP vector = R_new_altrep(type.altrep_class, pointer, place);
+  SEXP vector = R_NilValue;
+  if (Mapping* mapping = map_elements(*memory_to_take, *range)) {
+    R_SetExternalPtrAddr(pointer, mapping);
+    ++num_mappings;
+    vector = R_new_altrep(type.altrep_class, pointer, place);
+  } else {
+    vector = copy_elements(type, *memory_to_take, *range);
+  }
   UNPROTECT(2);
   return vector;
 }

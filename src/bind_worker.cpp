@@ -379,7 +379,7 @@ using namespace nodelay;
 [[cpp11::register]] void worker_send_event(SEXP pointer, SEXP value) {
   entry([&] {
     Worker& worker = worker_of(pointer);
-    if (worker.pid != ::getpid() || worker.request == 0) {
+    if (worker.pid != ::getpid() || !worker.is_evaluating) {
       throw Error(ErrorKind::argument,
                   "Only a worker itself can send values, and only while it works on a call.");
     }

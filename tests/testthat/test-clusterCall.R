@@ -195,3 +195,61 @@ test_that("after a call that failed or was given up the next one has its own fun
     expect_identical(clusterApply(cl, 1:2, task(function(i) i + 0.5)), list(1.5, 2.5))
   }
 })
+
+test_that("further arguments of the function are its own, whatever they are called", {
+  cl <- local_cluster(2)
+  square <- task(function(x, ...) x^2)
+  expect_identical(parSapply(cl, 1:4, task(function(x, f) f(x) + 1), f = square), (1:4)^2 + 1)
+  expect_identical(parSapplyLB(cl, 1:4, task(function(x, f) f(x) + 1), f = square), (1:4)^2 + 1)
+  expect_identical(parLapply(cl, 1:2, fun = task(function(x, f) x * f), f = 2), list(2, 4))
+  expect_identical(parLapplyLB(cl, 1:2, fun = task(function(x, f) x * f), f = 2), list(2, 4))
+  expect_identical(clusterApply(cl = cl, 1:2, task(function(i, c) i + c), c = 1), list(2, 3))
+  expect_identical(parLapply(cl = cl, X = 1:2, fun = task(function(i, c) i + c), c = 1), list(2, 3))
+})
+
+test_that("a function that carries an environment in its code is sent anew for each call", {
+  cl <- local_cluster(1)
+  env <- new.env()
+  env$n <- 0
+  counting <- task(eval(bquote(function(i) { e <- .(env); e$n <- e$n + 1; e$n })))
+  expect_identical(clusterApply(cl, 1:3, counting), list(1, 1, 1))
+  env$n <- 100
+  expect_identical(clusterApply(cl, 1:2, counting), list(101, 101))
+  in_formals <- task(function(i, e) { e$n <- e$n + 1; e$n })
+  formals(in_formals)$e <- env
+  expect_identical(clusterApply(cl, 1:3, in_formals), list(101, 101, 101))
+  expect_error(clusterCall(cl, NULL))
+})
+
+test_that("a cluster that is used again in the course of its own call says so, and both go on", {
+  cl <- local_cluster(2)
+  nested <- structure(list(1, 2, 3), class = "nested_use")
+  registerS3method("[[", "nested_use", function(x, i) { clusterEvalQ(cl, 0); unclass(x)[[i]] }, envir = globalenv())
+  for (apply in list(clusterApply, clusterApplyLB)) {
+    expect_error(apply(cl, nested, identity), "used again", class = "nodelay_error_argument")
+    expect_identical(clusterCall(cl, identity, 1), list(1, 1))
+  }
+  registerS3method("[[", "nested_use", function(x, i) { stopCluster(cl); unclass(x)[[i]] }, envir = globalenv())
+  other <- makeClusterPSOCK(2)
+  cl <- other
+  expect_error(clusterApply(cl, nested, identity), "was stopped", class = "nodelay_error_stopped")
+})
+
+test_that("finalizers that use the cluster while its values are read harm nothing", {
+  cl <- local_cluster(1)
+  make <- task(function(n) list2env(list(x = sin(seq_len(n))))) # through the stream, 16 MB
+  told <- character()
+  for (i in 1:10) {
+    reg.finalizer(new.env(), function(e) told <<- c(told, class(outcome_of(clusterCall(cl, identity, 1)))[1L]))
+    reg.finalizer(new.env(), function(e) isNodeAlive(cl, timeout = 0.01))
+    expect_identical(clusterCall(cl, make, 2e6)[[1]]$x, sin(1:2e6))
+  }
+  expect_identical(clusterCall(cl, identity, 2), list(2))
+})
+
+test_that("the time limit is on waiting for workers, not on making their arguments", {
+  cl <- local_cluster(1, timeout = 1.2)
+  slow <- structure(list(1, 2, 3), class = "slow_elements")
+  registerS3method("[[", "slow_elements", function(x, i) { Sys.sleep(0.45); unclass(x)[[i]] }, envir = globalenv())
+  expect_identical(clusterApply(cl, slow, task(function(x) { Sys.sleep(0.2); x })), list(1, 2, 3))
+})

@@ -133,3 +133,14 @@ test_that("a worker that dies while its vectors are in use takes none of them al
   expect_error(clusterCall(cl, identity, came), class = "nodelay_error_worker_lost")
   expect_identical(came, sin(seq_len(num)))
 })
+
+test_that("a small vector does not keep the memory of a large one that came with it", {
+  skip_if_not(file.exists("/proc/self/maps"))
+  cl <- local_cluster(1)
+  gc()
+  before <- mapped_vectors()
+  small <- clusterCall(cl, task(function(n) list(large = numeric(50 * n), small = sin(seq_len(n)))), num)[[1]]$small
+  gc()
+  expect_identical(small, sin(seq_len(num)))
+  expect_identical(mapped_vectors(), before)
+})

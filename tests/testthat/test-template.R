@@ -166,6 +166,7 @@ test_that("a main process that ends leaves neither template nor folder", {
 })
 
 test_that("different environments, working folders, masks and commands take different templates", {
+  withr::local_envvar(R_PROFILE_USER = NA) # an R with --no-init-file has it set, for its children too
   local_cluster(1)
   expect_identical(num_new_templates(local_cluster(1)), 0L)
   expect_identical(num_new_templates({

@@ -127,6 +127,17 @@ void Node::release_reply() {
   update_beacon();
 }
 
+Buffer Node::take_reply_out() {
+  Buffer message;
+  if (!current_message_.empty()) {
+    message = std::move(current_message_);
+  } else if (stream_) {
+    message = stream_->take_out();
+  }
+  release_reply();
+  return message;
+}
+
 std::optional<Node::Received> Node::next_message() {
   if (put_aside_.empty()) {
     const auto bytes = stream_->next();

@@ -102,6 +102,10 @@ class Node {
   /// The caller is done with the body of the last reply: gives back its memory.
   void release_reply();
 
+  /// Gives the last reply to the caller, for whom it then stays valid
+  /// whatever else is done with the node. A framed worker's has its header in front.
+  Buffer take_reply_out();
+
   /// Waits until something has been read, the worker is lost, a signal has arrived or
   /// `slice_end` has come. Returns true after one of the first two.
   bool wait(TimePoint slice_end);

@@ -56,6 +56,10 @@ class SharedMemory {
   /// Returns nothing where there is no such part or the system refuses.
   std::optional<Mapping> map(std::size_t offset, std::size_t num_bytes) const;
 
+  /// Copies a part to `to`; `offset` is one that append() returned. Returns false where there is no
+  /// such part or the system refuses.
+  bool read(std::size_t offset, std::size_t num_bytes, void* to) const;
+
   /// Still owned here; to be handed to other processes.
   int descriptor() const { return descriptor_.get(); }
 

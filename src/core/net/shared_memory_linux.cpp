@@ -69,6 +69,19 @@ bool SharedMemory::seal() {
   return ::fcntl(descriptor_.get(), F_ADD_SEALS, kSeals | F_SEAL_SEAL) == 0;
 }
 
+bool SharedMemory::read(std::size_t offset, std::size_t num_bytes, void* to) const {
+  if (offset > size_ || num_bytes > size_ - offset) return false;
+  for (std::size_t done = 0; done < num_bytes;) {
+    const ssize_t step = retry_interrupted([&] {
+      return ::pread(descriptor_.get(), static_cast<std::byte*>(to) + done, num_bytes - done,
+                     static_cast<off_t>(offset + done));
+    });
+    if (step <= 0) return false;
+    done += static_cast<std::size_t>(step);
+  }
+  return true;
+}
+
 std::optional<Mapping> SharedMemory::map(std::size_t offset, std::size_t num_bytes) const {
   if (num_bytes == 0 || offset > size_ || num_bytes > size_ - offset) return std::nullopt;
   void* data = ::mmap(nullptr, num_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor_.get(),

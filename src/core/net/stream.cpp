@@ -21,8 +21,9 @@ constexpr std::size_t kLargestStep =
 constexpr std::size_t kKeptCapacity = std::size_t{4} * 1024 * 1024;  // bytes kept between messages
 constexpr std::size_t kMessagesAtOnce = 16;                          // in one sendmsg()
 
-// Memories that may have come for messages that were not taken yet: a stream's worth of frames.
-constexpr std::size_t kMostMemories = 4096;
+// Memories that may have come for messages that were not taken yet; far more than calls that are
+// under way, and few enough for any limit of open files.
+constexpr std::size_t kMostMemories = 256;
 
 // Room for the descriptors that come with one read.
 struct ControlSpace {
@@ -148,6 +149,8 @@ Stream::Input Stream::fill() {
       [&] { return ::recvmsg(descriptor_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC); });
   if (received > 0) {
     if (message.msg_controllen > 0) keep_descriptors(message);
+    // This process has no room for another descriptor: whose message it was cannot be told later.
+    if ((message.msg_flags & MSG_CTRUNC) != 0) is_malformed_ = true;
     input_.commit(static_cast<std::size_t>(received));
     return Input::some;
   }
@@ -184,6 +187,18 @@ std::optional<Bytes> Stream::next() {
   }
   taken_bytes_ = splitter_->message_bytes();
   return unread().first(taken_bytes_);
+}
+
+Buffer Stream::take_out() {
+  Buffer message;
+  const bool is_alone = read_at_ == 0 && taken_bytes_ == input_.size();
+  if (is_alone && taken_bytes_ > kReadAheadBytes) {
+    message = std::move(input_);
+  } else {
+    message.append(unread().data(), taken_bytes_);
+  }
+  drop_taken();
+  return message;
 }
 
 bool Stream::has_next() {

@@ -163,9 +163,11 @@ bool Link::send(FrameKind kind, std::uint64_t request, Payload payload) {
       case Stream::Output::blocked:
         break;
     }
-    pollfd watched{stream_.descriptor(), POLLIN | POLLOUT, 0};
-    poll_until({&watched, 1}, Clock::now() + std::chrono::hours(1));
-    if (watched.revents & (POLLIN | POLLHUP | POLLERR)) read_available();
+    std::array<pollfd, 2> watched{
+        {{stream_.descriptor(), POLLIN | POLLOUT, 0}, {main_process_.get(), POLLIN, 0}}};
+    poll_until(watched, Clock::now() + std::chrono::hours(1));
+    if (watched[1].revents != 0) lose_main_process();
+    if (watched[0].revents & (POLLIN | POLLHUP | POLLERR)) read_available();
   }
   return false;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <map>
 #include <sstream>
 
@@ -175,7 +176,7 @@ TEST(InheritedState, ChangesWithWhatProgramsInherit) {
   const mode_t mask = ::umask(0123);
   EXPECT_NE(inherited_state(), before);
   ::umask(mask);
-  const std::string here = ::get_current_dir_name();
+  const std::string here = std::filesystem::current_path();
   ASSERT_EQ(::chdir("/"), 0);
   EXPECT_NE(inherited_state(), before);
   ASSERT_EQ(::chdir(here.c_str()), 0);
