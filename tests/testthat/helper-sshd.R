@@ -57,7 +57,9 @@ local_sshd <- function(settings = character(), frame = parent.frame()) {
 # reaches this machine by a tunnel or not at all. Skips the test where that cannot be had.
 local_far_network <- function(frame = parent.frame()) {
   testthat::skip_if(is.na(sshd_path()) || !nzchar(Sys.which("ssh-keygen")), "no sshd")
-  testthat::skip_if(system2("unshare", c("--net", "ip", "link", "set", "lo", "up"), stdout = FALSE, stderr = FALSE) != 0L, "no network namespaces")
+  can_unshare <- function(...) system2("unshare", c(...), stdout = FALSE, stderr = FALSE) == 0L
+  testthat::skip_if(!can_unshare("--net", "ip", "link", "set", "lo", "up"), "no network namespaces")
+  testthat::skip_if("--mount" %in% sshd_words() && !can_unshare("--mount", "true"), "no mount namespaces")
   folder <- local_sshd_folder(22L, frame = frame)
   server <- withr::local_tempfile(.local_envir = frame, lines = c(
     "#!/bin/sh", "ip link set lo up",
