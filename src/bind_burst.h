@@ -60,8 +60,9 @@ class Burst {
   /// Which of the distinct nodes the one at `position` of the cluster is.
   std::size_t node_at(std::size_t position) const { return node_of_position_[position]; }
 
-  /// Queues a call of the function. It is sent by next(), or by a later post() where that comes some
-  /// time after: so that several short ones go out together and none waits for the making of others.
+  /// Queues a call of the function. It is sent by next(), or by a later post() where that comes
+  /// some time after: so that several short ones go out together and none waits for the making of
+  /// others.
   void post(std::size_t node, std::size_t task, CallBody& call);
 
   std::size_t num_under_way() const { return num_under_way_; }
@@ -106,7 +107,7 @@ class Burst {
   std::vector<std::size_t> node_of_position_;
   std::size_t num_under_way_ = 0;
   std::vector<std::size_t> to_flush_;
-  TimePoint unsent_since_;  // the first of to_flush_
+  TimePoint unsent_since_;             // the first of to_flush_
   std::deque<std::size_t> with_news_;  // nodes that may have a result to take
   std::unique_ptr<NodeSet> set_;
   TimePoint last_news_;
