@@ -104,9 +104,11 @@ test_that("a killed worker fails its future and says why, and the others work on
       expect_true(wait_until(function() tryCatch(future::resolved(doomed), error = function(e) TRUE)), label = name)
       failure <- outcome_of(future::value(doomed))
       expect_s3_class(failure, "FutureError")
-      expect_match(conditionMessage(failure), "SIGKILL", label = name)
+      # future 1.40 and later say "interrupted" themselves, and stop a cluster when its plan ends.
+      said <- if (utils::packageVersion("future") < "1.40.0") "SIGKILL" else "interrupted"
+      expect_match(conditionMessage(failure), said, label = name)
+      expect_identical(clusterCall(cl[2], identity, 1), list(1), label = name)
     })(cl)
-    expect_identical(clusterCall(cl[2], identity, 1), list(1), label = name)
   })
 })
 
