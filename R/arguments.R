@@ -59,7 +59,7 @@ as_workers <- function(workers) {
     )
   }
   if (!inherits(workers, "AsIs")) check_number_of_local_workers(workers)
-  rep(list(as_host(setting("localhost.hostname", "localhost"))), workers)
+  rep(list(as_host(this_machine())), workers)
 }
 
 # The elements of a character vector, which lose its attribute localhost, with their own.

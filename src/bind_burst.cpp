@@ -124,8 +124,7 @@ const Payload& CallBody::arguments_only(const NodeHandle& handle) {
 Burst::Burst(const std::vector<NodeHandle*>& handles, SEXP function)
     : function_(function),
       may_be_kept_(is_same_function(handles.front()->kept_function, function) ||
-                   is_immutable(function)),
-      last_news_(Clock::now()) {
+                   is_immutable(function)) {
   std::unordered_map<const NodeHandle*, std::size_t> indices;
   std::vector<Node*> nodes;
   for (NodeHandle* handle : handles) {
@@ -215,7 +214,7 @@ Burst::Result Burst::next() {
 // been able to read it.
 void Burst::take_note(Member& member, SEXP value) {
   NodeHandle& handle = *member.handle;
-  if (!member.has_function || handle.kept_function == function_) return;
+  if (!member.has_function || is_same_function(handle.kept_function, function_)) return;
   if (Rf_inherits(value, "try-error")) return;
   const cpp11::sexp protected_value(value);
   handle.kept_function = function_;

@@ -110,7 +110,7 @@ class Burst {
   TimePoint unsent_since_;             // the first of to_flush_
   std::deque<std::size_t> with_news_;  // nodes that may have a result to take
   std::unique_ptr<NodeSet> set_;
-  TimePoint last_news_;
+  TimePoint last_news_;  // while next() waits
 };
 
 }  // namespace nodelay

@@ -10,6 +10,7 @@ NODELAY_CORE = \
   wire/frame.cpp \
   wire/value_scanner.cpp \
   net/beacon_linux.cpp \
+  net/descriptor_passing.cpp \
   net/free_port.cpp \
   net/packet.cpp \
   net/poll.cpp \

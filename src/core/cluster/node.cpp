@@ -8,6 +8,7 @@
 
 #include "base/open_files.h"
 #include "hosts/affinity.h"
+#include "hosts/cpu_load.h"
 #include "net/poll.h"
 #include "net/spin.h"
 
@@ -284,7 +285,7 @@ bool Node::wait(TimePoint slice_end) {
   const TimePoint start = Clock::now();
   spin_.set_allowed(session_->may_spin());
   const auto look = [this] { return read_available(); };
-  if (spin(spin_, start, look, [this] { return session_->is_crowded(); })) return true;
+  if (spin(spin_, start, look, [] { return is_crowded(); })) return true;
   std::array<pollfd, 2> watched{
       {{stream_->descriptor(), events(), 0}, {process_.exit_descriptor(), POLLIN, 0}}};
   if (poll_until(watched, slice_end) == 0) {

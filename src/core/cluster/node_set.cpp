@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cluster/node_set.h"
 
+#include "hosts/cpu_load.h"
 #include "net/poll.h"
 #include "net/spin.h"
 
@@ -36,7 +37,7 @@ std::span<const std::size_t> NodeSet::wait(TimePoint slice_end) {
     SpinBudget& budget = session_.spin_budget();
     budget.set_allowed(session_.has_spare_cpu());
     const auto look = [this] { return look_at_all(); };
-    if (spin(budget, Clock::now(), look, [this] { return session_.is_crowded(); })) return news_;
+    if (spin(budget, Clock::now(), look, [] { return is_crowded(); })) return news_;
   }
   is_few ? poll_few(slice_end) : poll_many(slice_end);
   return news_;

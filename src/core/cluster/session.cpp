@@ -5,8 +5,6 @@
 
 #include <utility>
 
-#include "hosts/affinity.h"
-#include "hosts/cpu_load.h"
 #include "hosts/usable_cpus.h"
 #include "net/poll.h"
 
@@ -21,10 +19,6 @@ Session::Session() : owner_(::getpid()), usable_cpus_(usable_cpus()) {}
 
 bool Session::is_owner() const {
   return ::getpid() == owner_;
-}
-
-bool Session::is_crowded() const {
-  return nodelay::is_crowded(this_machine(), affinity_cpus());
 }
 
 void Session::begin_work() {

@@ -41,9 +41,6 @@ class Session {
   /// workers are at work at a time, now and in the last burst of calls.
   bool may_spin() const { return usable_cpus_ > 1 && std::max(last_peak_, peak_) <= usable_cpus_; }
 
-  /// Whether processes wait for a CPU right now. Takes some microseconds.
-  bool is_crowded() const;
-
   /// Whether the main process waits for one worker at a time, now and in the last burst of
   /// calls, and there is another CPU for that.
   bool has_cpu_to_itself() const { return std::max(last_peak_, peak_) <= 1 && usable_cpus_ > 1; }

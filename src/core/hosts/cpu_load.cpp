@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "hosts/affinity.h"
 #include "hosts/text.h"
 
 namespace nodelay {
@@ -36,6 +37,10 @@ std::optional<int> runnable_processes(const Machine& machine) {
 
 bool is_crowded(const Machine& machine, int num_cpus) {
   return runnable_processes(machine).value_or(0) > num_cpus;
+}
+
+bool is_crowded() {
+  return is_crowded(this_machine(), affinity_cpus());
 }
 
 }  // namespace nodelay

@@ -20,4 +20,7 @@ std::optional<int> runnable_processes(const Machine& machine);
 /// that is unknown.
 bool is_crowded(const Machine& machine, int num_cpus);
 
+/// The same of this machine and the CPUs that this thread may run on.
+bool is_crowded();
+
 }  // namespace nodelay

@@ -3,34 +3,14 @@
 
 #include <sys/socket.h>
 
-#include <array>
-#include <cstring>
-
 #include "base/system_call.h"
+#include "net/descriptor_passing.h"
 #include "wire/fork_message.h"
 
 namespace nodelay {
 namespace {
 
-// Room for the descriptors of one packet (cmsg(3)).
-struct Control {
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostForkDescriptors * sizeof(int))> bytes{};
-};
-
-std::vector<Descriptor> take_descriptors(msghdr& message) {
-  std::vector<Descriptor> descriptors;
-  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr;
-       part = CMSG_NXTHDR(&message, part)) {
-    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
-    const std::size_t num_bytes = part->cmsg_len - CMSG_LEN(0);
-    for (std::size_t at = 0; at + sizeof(int) <= num_bytes; at += sizeof(int)) {
-      int number = -1;
-      std::memcpy(&number, CMSG_DATA(part) + at, sizeof number);
-      descriptors.emplace_back(number);
-    }
-  }
-  return descriptors;
-}
+using Control = ControlSpace<kMostForkDescriptors>;
 
 }  // namespace
 
@@ -50,13 +30,7 @@ bool send_packet(int socket, Bytes bytes, std::span<const int> descriptors) {
   message.msg_iovlen = 1;
   if (!descriptors.empty()) {
     if (descriptors.size() > kMostForkDescriptors) return false;
-    message.msg_control = control.bytes.data();
-    message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
-    cmsghdr* part = CMSG_FIRSTHDR(&message);
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(descriptors.size_bytes());
-    std::memcpy(CMSG_DATA(part), descriptors.data(), descriptors.size_bytes());
+    attach_descriptors(message, control.bytes, descriptors);
   }
   return retry_interrupted([&] { return ::sendmsg(socket, &message, MSG_NOSIGNAL); }) >= 0;
 }
@@ -69,8 +43,8 @@ PacketNews receive_packet(int socket, Packet& packet) {
   msghdr message{};
   message.msg_iov = &body;
   message.msg_iovlen = 1;
-  message.msg_control = control.bytes.data();
-  message.msg_controllen = control.bytes.size();
+  message.msg_control = control.bytes;
+  message.msg_controllen = sizeof control.bytes;
   const ssize_t got =
       retry_interrupted([&] { return ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC); });
   if (got < 0 && errno == EAGAIN) return PacketNews::nothing;

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 
 #include "base/system_call.h"
+#include "net/descriptor_passing.h"
 
 namespace nodelay {
 namespace {
@@ -25,20 +25,7 @@ constexpr std::size_t kMessagesAtOnce = 16;                          // in one s
 // under way, and few enough for any limit of open files.
 constexpr std::size_t kMostMemories = 256;
 
-// Room for the descriptors that come with one read.
-struct ControlSpace {
-  alignas(cmsghdr) char bytes[CMSG_SPACE(4 * sizeof(int))] = {};
-};
-
-void put_descriptor(msghdr& message, ControlSpace& control, int descriptor) {
-  message.msg_control = control.bytes;
-  message.msg_controllen = CMSG_SPACE(sizeof descriptor);
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof descriptor);
-  std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-}
+using Control = ControlSpace<4>;
 
 bool is_local_socket(int descriptor) {
   int domain = AF_UNSPEC;
@@ -106,9 +93,10 @@ Stream::Output Stream::flush() {
     msghdr message{};
     message.msg_iov = parts.data();
     message.msg_iovlen = num_parts;
-    ControlSpace control;
+    Control control;
     if (outbox_.front().is_to_hand_over()) {
-      put_descriptor(message, control, outbox_.front().payload.memory->descriptor());
+      const int descriptor = outbox_.front().payload.memory->descriptor();
+      attach_descriptors(message, control.bytes, {&descriptor, 1});
     }
     const ssize_t sent = retry_interrupted(
         [&] { return ::sendmsg(descriptor_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT); });
@@ -137,7 +125,7 @@ Stream::Input Stream::fill() {
     wanted = std::clamp(splitter_->missing_bytes(), kReadAheadBytes, kLargestStep);
   }
   iovec part{input_.reserve_tail(wanted), wanted};
-  ControlSpace control;
+  Control control;
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
@@ -161,15 +149,8 @@ Stream::Input Stream::fill() {
 // A peer that hands over what no message has announced, or nothing where one has, has lost its
 // place.
 void Stream::keep_descriptors(msghdr& message) {
-  for (cmsghdr* control = CMSG_FIRSTHDR(&message); control != nullptr;
-       control = CMSG_NXTHDR(&message, control)) {
-    if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) continue;
-    const std::size_t num_descriptors = (control->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < num_descriptors; ++i) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(control) + i * sizeof fd, sizeof fd);
-      memories_.emplace_back(fd);
-    }
+  for (Descriptor& descriptor : take_descriptors(message)) {
+    memories_.push_back(std::move(descriptor));
   }
   if (memories_.size() > kMostMemories) is_malformed_ = true;
 }

@@ -134,7 +134,7 @@ void Link::wait(TimePoint slice_end) {
   if (read_available()) return;
   const TimePoint start = Clock::now();
   const auto look = [this] { return read_available(); };
-  if (spin(spin_, start, look, [] { return is_crowded(this_machine(), affinity_cpus()); })) return;
+  if (spin(spin_, start, look, [] { return is_crowded(); })) return;
   has_slept_ = true;
   std::array<pollfd, 2> watched{
       {{stream_.descriptor(), events(), 0}, {main_process_.get(), POLLIN, 0}}};
