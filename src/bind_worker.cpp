@@ -28,9 +28,6 @@
 #include "worker/link.h"
 #include "worker/watch.h"
 
-// R exports it, but no header of R names it: makes the temporary folder where there is none.
-extern "C" void R_reInitTempDir(int ends_on_failure);
-
 namespace nodelay {
 namespace {
 
@@ -140,6 +137,14 @@ Watch::Actions watch_actions(const std::string& temporary_folder) {
     if (has_log_in_memory) trim_log(STDERR_FILENO);
   };
   return actions;
+}
+
+// The template's is none of this process's, though somebody else may have made one of its name
+// meanwhile. tempdir(check = TRUE) makes one where there is none.
+void make_temporary_folder() {
+  static char none[] = "";
+  R_TempDir = none;
+  cpp11::package("base")["tempdir"](true);
 }
 
 Worker& worker_of(SEXP pointer) {
@@ -312,11 +317,8 @@ using namespace nodelay;
     // Workers do not need it, and so nothing is left behind however this process ends.
     if (can_fork) TemporaryFolder{std::move(temporary_folder)};
     serve_forks(std::move(control), std::move(main_process), can_fork ? 0 : ENOTSUP);
-    cpp11::unwind_protect([] {
-      R_setStartTime();
-      R_TempDir = nullptr;  // the template's
-      R_reInitTempDir(FALSE);
-    });
+    cpp11::unwind_protect([] { R_setStartTime(); });
+    make_temporary_folder();
   });
 }
 
