@@ -112,6 +112,10 @@ serialized_bytes <- function(value, by_r) {
   .Call(`_nodelay_serialized_bytes`, value, by_r)
 }
 
+plain_value_of <- function(bytes) {
+  .Call(`_nodelay_plain_value_of`, bytes)
+}
+
 worker_fork <- function(temporary_folder, can_fork) {
   invisible(.Call(`_nodelay_worker_fork`, temporary_folder, can_fork))
 }

@@ -8,13 +8,18 @@
 #include <optional>
 #include <utility>
 
-#include "bind_plain_value.h"
+#include "bind_plain_reader.h"
+#include "bind_plain_writer.h"
 #include "bind_stand_ins.h"
 
 namespace nodelay {
 namespace {
 
 constexpr int kSerializationVersion = 3;
+
+// Bytes of most of the values that are waited for. A buffer of this size is kept.
+constexpr std::size_t kTypicalBytes = 8192;
+constexpr std::size_t kLargestSpare = std::size_t{256} * 1024;
 
 // Called from R's C code: no C++ exception may leave it.
 void put_bytes(R_outpstream_t stream, void* bytes, int num_bytes) {
@@ -58,11 +63,22 @@ int get_char(R_inpstream_t stream) {
   return byte;
 }
 
+// The one that was used last, where nobody has that any more.
+std::shared_ptr<Buffer> empty_buffer() {
+  static std::shared_ptr<Buffer> last;
+  if (last.use_count() != 1 || last->capacity() > kLargestSpare) {
+    last = std::make_shared<Buffer>();
+    last->reserve_tail(kTypicalBytes);
+  }
+  last->clear();
+  return last;
+}
+
 }  // namespace
 
 std::shared_ptr<const Buffer> serialize(SEXP value, Encoding encoding) {
   if (encoding == Encoding::native) {
-    auto buffer = std::make_shared<Buffer>();
+    auto buffer = empty_buffer();
     if (write_plain_value(value, *buffer)) return buffer;
   }
   return serialize_by_r(value, encoding);
@@ -83,6 +99,7 @@ std::shared_ptr<const Buffer> serialize_by_r(SEXP value, Encoding encoding) {
 Payload make_payload(SEXP value, Encoding encoding, Reader reader) {
   if (reader == Reader::base_r) return serialize(value, encoding);
   StandIns stand_ins(reader == Reader::nodelay_beside);
+  if (stand_ins.needs_none(value)) return serialize(value, encoding);
   const cpp11::sexp stand_in = stand_ins.stand_in(value);
   auto body = serialize(stand_in, encoding);
   return {std::move(body), stand_ins.take_memory()};
@@ -95,7 +112,9 @@ SEXP unserialize(Bytes bytes, Descriptor memory) {
     if (!shared) throw Error(ErrorKind::protocol, "The shared memory of a message is not sealed.");
   }
   const StandInReading reading(shared ? &*shared : nullptr);
+  const std::optional<Bytes> plain = plain_content(bytes);
   return cpp11::unwind_protect([&] {
+    if (SEXP value = plain ? read_plain_value(*plain) : nullptr) return value;
     R_inpstream_st stream;
     R_InitInPStream(&stream, reinterpret_cast<R_pstream_data_t>(&bytes), R_pstream_any_format,
                     get_char, get_bytes, nullptr, R_NilValue);
@@ -127,4 +146,22 @@ SEXP unserialize(Bytes bytes, Descriptor memory) {
   cpp11::writable::raws bytes(static_cast<R_xlen_t>(buffer->size()));
   std::memcpy(RAW(bytes), buffer->data(), buffer->size());
   return bytes;
+}
+
+// A list of the value that `bytes` hold, where nodelay's own reader takes it; NULL where it is left
+// to R. For tests.
+[[cpp11::register]] SEXP plain_value_of(cpp11::raws bytes) {
+  using namespace nodelay;
+  const auto content = plain_content(
+      {reinterpret_cast<const std::byte*>(RAW(bytes)), static_cast<std::size_t>(bytes.size())});
+  if (!content) return R_NilValue;
+  return cpp11::unwind_protect([&] {
+    SEXP value = read_plain_value(*content);
+    if (value == nullptr) return R_NilValue;
+    PROTECT(value);
+    SEXP list = Rf_allocVector(VECSXP, 1);
+    SET_VECTOR_ELT(list, 0, value);
+    UNPROTECT(1);
+    return list;
+  });
 }

@@ -207,6 +207,13 @@ extern "C" SEXP _nodelay_serialized_bytes(SEXP value, SEXP by_r) {
     return cpp11::as_sexp(serialized_bytes(cpp11::as_cpp<cpp11::decay_t<SEXP>>(value), cpp11::as_cpp<cpp11::decay_t<bool>>(by_r)));
   END_CPP11
 }
+// bind_serialization.cpp
+SEXP plain_value_of(cpp11::raws bytes);
+extern "C" SEXP _nodelay_plain_value_of(SEXP bytes) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(plain_value_of(cpp11::as_cpp<cpp11::decay_t<cpp11::raws>>(bytes)));
+  END_CPP11
+}
 // bind_worker.cpp
 void worker_fork(std::string temporary_folder, bool can_fork);
 extern "C" SEXP _nodelay_worker_fork(SEXP temporary_folder, SEXP can_fork) {
@@ -276,6 +283,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_nodelay_nodes_signal",           (DL_FUNC) &_nodelay_nodes_signal,           2},
     {"_nodelay_nodes_start",            (DL_FUNC) &_nodelay_nodes_start,            5},
     {"_nodelay_nodes_stop",             (DL_FUNC) &_nodelay_nodes_stop,             2},
+    {"_nodelay_plain_value_of",         (DL_FUNC) &_nodelay_plain_value_of,         1},
     {"_nodelay_serialized_bytes",       (DL_FUNC) &_nodelay_serialized_bytes,       2},
     {"_nodelay_serialized_size",        (DL_FUNC) &_nodelay_serialized_size,        1},
     {"_nodelay_session_close",          (DL_FUNC) &_nodelay_session_close,          2},

@@ -1,51 +1,31 @@
 // SPDX-License-Identifier: MIT
-#include "bind_plain_value.h"
+#include "bind_plain_writer.h"
 
 #include <algorithm>
-#include <clocale>
-#include <cstdint>
-#include <cstring>
 #include <limits>
-#include <string>
 #include <vector>
 
-#include "bind_serialization.h"
+#include "bind_plain_format.h"
 
 namespace nodelay {
 namespace {
-
-// The numbers of R's format, from "R Internals", section "Serialization Formats", and
-// src/main/serialize.c of R.
-constexpr int kReference = 255;
-constexpr int kNull = 254;
-constexpr int kGlobalEnvironment = 253;
-constexpr int kEmptyEnvironment = 242;
-constexpr int kBaseEnvironment = 241;
-constexpr int kIsObject = 1 << 8;
-constexpr int kHasAttributes = 1 << 9;
-constexpr int kHasTag = 1 << 10;
-constexpr int kLevelsShift = 12;
-constexpr int kReferenceShift = 8;
-constexpr int kNotWritten = 0x21;  // levels of a string that are of this process only
-
-constexpr int kMostParts = 10'000;  // R's table does not count any more
-constexpr int kDeepest = 64;
 
 class PlainWriter {
  public:
   explicit PlainWriter(Buffer& buffer) : buffer_(buffer) {}
 
   bool write(SEXP value, int depth = 0) {
-    if (++num_parts_ > kMostParts || depth > kDeepest || ALTREP(value)) return false;
+    if (++num_parts_ > kMostPlainParts || depth > kDeepestPlainPart || ALTREP(value)) return false;
     switch (TYPEOF(value)) {
       case NILSXP:
-        put(kNull);
+        put(kNullItem);
         return true;
       case ENVSXP:
         return write_environment(value);
       case SYMSXP:
         return write_symbol(value);
       case LISTSXP:
+      case LANGSXP:
         return write_pairlist(value, depth);
       case LGLSXP:
       case INTSXP:
@@ -69,9 +49,9 @@ class PlainWriter {
   }
 
   bool write_environment(SEXP value) {
-    const int number = value == R_GlobalEnv  ? kGlobalEnvironment
-                       : value == R_BaseEnv  ? kBaseEnvironment
-                       : value == R_EmptyEnv ? kEmptyEnvironment
+    const int number = value == R_GlobalEnv  ? kGlobalEnvironmentItem
+                       : value == R_BaseEnv  ? kBaseEnvironmentItem
+                       : value == R_EmptyEnv ? kEmptyEnvironmentItem
                                              : 0;
     if (number != 0) put(number);
     return number != 0;
@@ -80,18 +60,24 @@ class PlainWriter {
   bool write_symbol(SEXP symbol) {
     for (std::size_t i = 0; i < symbols_.size(); ++i) {
       if (symbols_[i] != symbol) continue;
-      put((static_cast<int>(i + 1) << kReferenceShift) | kReference);
+      put((static_cast<int>(i + 1) << kReferenceShift) | kReferenceItem);
       return true;
     }
-    if (symbol == R_MissingArg || symbol == R_UnboundValue) return false;
+    if (symbol == R_MissingArg) {
+      put(kMissingArgumentItem);
+      return true;
+    }
+    if (symbol == R_UnboundValue) return false;
     symbols_.push_back(symbol);
     put(SYMSXP);
     write_string(PRINTNAME(symbol));
     return true;
   }
 
-  bool write_pairlist(SEXP cell, int depth) {
-    for (; TYPEOF(cell) == LISTSXP; cell = CDR(cell)) {
+  // A pairlist or, in the same form, a call.
+  bool write_pairlist(SEXP first, int depth) {
+    SEXP cell = first;
+    for (; cell == first || TYPEOF(cell) == LISTSXP; cell = CDR(cell)) {
       const bool has_tag = TAG(cell) != R_NilValue;
       put(flags_of(cell) | (has_tag ? kHasTag : 0));
       if (ATTRIB(cell) != R_NilValue && !write(ATTRIB(cell), depth + 1)) return false;
@@ -99,7 +85,7 @@ class PlainWriter {
       if (!write(CAR(cell), depth + 1)) return false;
     }
     if (cell != R_NilValue) return false;
-    put(kNull);
+    put(kNullItem);
     return true;
   }
 
@@ -131,7 +117,8 @@ class PlainWriter {
         buffer_.append(RAW_RO(vector), count);
         return true;
       case STRSXP:
-        if ((num_parts_ += static_cast<int>(std::min<R_xlen_t>(length, kMostParts))) > kMostParts) {
+        if ((num_parts_ += static_cast<int>(std::min<R_xlen_t>(length, kMostPlainParts))) >
+            kMostPlainParts) {
           return false;
         }
         for (R_xlen_t i = 0; i < length; ++i) write_string(STRING_ELT(vector, i));
@@ -145,9 +132,9 @@ class PlainWriter {
   }
 
   void write_string(SEXP string) {
-    put(CHARSXP | ((LEVELS(string) & ~kNotWritten) << kLevelsShift));
+    put(CHARSXP | ((LEVELS(string) & ~kNotWrittenLevels) << kLevelsShift));
     if (string == NA_STRING) {
-      put(-1);
+      put(kMissingStringLength);
       return;
     }
     put(LENGTH(string));
@@ -159,24 +146,11 @@ class PlainWriter {
   int num_parts_ = 0;
 };
 
-// What stands in front of every value: version, and the encoding of strings without a mark,
-// which goes with the locale. R writes it in front of a NULL, which takes four bytes.
-const Buffer& format_header() {
-  static std::string locale;
-  static std::shared_ptr<const Buffer> header;
-  const char* current = std::setlocale(LC_CTYPE, nullptr);
-  if (!header || locale != current) {
-    header = serialize_by_r(R_NilValue, Encoding::native);
-    locale = current;
-  }
-  return *header;
-}
-
 }  // namespace
 
 bool write_plain_value(SEXP value, Buffer& buffer) {
-  const Bytes header = format_header().bytes();
-  buffer.append(header.data(), header.size() - sizeof(int));
+  const Bytes header = plain_format_header();
+  buffer.append(header.data(), header.size());
   return PlainWriter(buffer).write(value);
 }
 
