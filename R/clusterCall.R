@@ -36,7 +36,7 @@
 clusterCall <- function(cl = NULL, fun, ...) {
   if (is.null(cl)) cl <- getDefaultCluster()
   values <- cluster_call(cl, fun, list(...))
-  if (is.null(values)) parallel::clusterCall(cl = cl, fun = fun, ...) else without_errors(values)
+  if (is.null(values)) parallel::clusterCall(cl = cl, fun = fun, ...) else if (is.null(attr(values, "has_errors"))) values else without_errors(values)
 }
 
 #' @rdname clusterCall
@@ -45,7 +45,7 @@ clusterEvalQ <- function(cl = NULL, expr) {
   if (is.null(cl)) cl <- getDefaultCluster()
   expr <- substitute(expr)
   values <- cluster_call(cl, "eval", list(expr, envir = .GlobalEnv))
-  if (is.null(values)) parallel::clusterCall(cl, eval, expr, envir = .GlobalEnv) else without_errors(values)
+  if (is.null(values)) parallel::clusterCall(cl, eval, expr, envir = .GlobalEnv) else if (is.null(attr(values, "has_errors"))) values else without_errors(values)
 }
 
 #' @rdname clusterCall

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "bind_burst.h"
 
+#include <algorithm>
 #include <exception>
-#include <unordered_map>
 
 #include "bind_conditions.h"
 
@@ -125,23 +125,20 @@ Burst::Burst(const std::vector<NodeHandle*>& handles, SEXP function)
     : function_(function),
       may_be_kept_(is_same_function(handles.front()->kept_function, function) ||
                    is_immutable(function)) {
-  std::unordered_map<const NodeHandle*, std::size_t> indices;
-  std::vector<Node*> nodes;
   for (NodeHandle* handle : handles) {
-    const auto [entry, is_new] = indices.try_emplace(handle, members_.size());
-    node_of_position_.push_back(entry->second);
-    if (!is_new) continue;
+    if (const auto member = find(*handle)) {
+      node_of_position_.push_back(*member);
+      continue;
+    }
     ensure_free(*handle);
+    node_of_position_.push_back(members_.size());
     members_.push_back({handle, Claim(*handle, *this), {}});
     members_.back().has_function =
         may_be_kept_ && is_same_function(handle->kept_function, function);
-    nodes.push_back(handle->node.get());
     if (handle->node->loss()) raise_loss(*handle->node);
     ensure_running(*handle);
     if (handle->node->num_calls() > 0) handle->node->give_up_calls();
   }
-  set_ = std::make_unique<NodeSet>(std::move(nodes), *handles.front()->session);
-  handles.front()->session->advance_departures();
 }
 
 Burst::~Burst() {
@@ -153,6 +150,16 @@ Burst::~Burst() {
     } catch (const std::exception&) {  // another error is on its way
     }
   }
+}
+
+// Where a node is that is there already. A claim alone does not tell: it may be that of a burst
+// whose destructor did not run, at the same place of the stack.
+std::optional<std::size_t> Burst::find(const NodeHandle& handle) const {
+  if (handle.burst != this) return std::nullopt;
+  const auto member = std::find_if(members_.begin(), members_.end(),
+                                   [&](const Member& each) { return each.handle == &handle; });
+  if (member == members_.end()) return std::nullopt;
+  return static_cast<std::size_t>(member - members_.begin());
 }
 
 void Burst::post(std::size_t node, std::size_t task, CallBody& call) {
@@ -176,7 +183,6 @@ void Burst::post(std::size_t node, std::size_t task, CallBody& call) {
   if (now - unsent_since_ > kLongestUnsent) flush();
 }
 
-// What the kernel does not take now goes out while the burst waits.
 void Burst::flush() {
   for (const std::size_t node : to_flush_) {
     Member& member = members_[node];
@@ -191,16 +197,16 @@ Burst::Result Burst::next() {
   last_news_ = Clock::now();
   for (;;) {
     while (!with_news_.empty()) {
-      const std::size_t node = with_news_.front();
+      const std::size_t node = with_news_.back();
       Member& member = members_[node];
       const SEXP value = take_value(member);
       if (value == R_UnboundValue) {
         ensure_answerable(member);
-        with_news_.pop_front();
+        with_news_.pop_back();
         continue;
       }
       const std::size_t task = member.tasks.front();
-      member.tasks.pop_front();
+      member.tasks.erase(member.tasks.begin());
       --num_under_way_;
       take_note(member, value);
       return {node, task, value};
@@ -221,8 +227,9 @@ void Burst::take_note(Member& member, SEXP value) {
 }
 
 void Burst::wait() {
+  if (!set_) begin_waiting();
   const auto news = set_->wait(Clock::now() + kSlice);
-  with_news_.assign(news.begin(), news.end());
+  with_news_.assign(news.rbegin(), news.rend());
   if (!with_news_.empty()) {
     last_news_ = Clock::now();
     if (members_.size() > 1) cpp11::check_user_interrupt();
@@ -235,6 +242,15 @@ void Burst::wait() {
     ensure_answerable(member);
     if (Clock::now() >= seconds_from(last_news_, handle.timeout)) raise_timeout(handle);
   }
+}
+
+// What can be done while the workers work.
+void Burst::begin_waiting() {
+  std::vector<Node*> nodes;
+  for (const Member& member : members_) nodes.push_back(member.handle->node.get());
+  Session& session = *members_.front().handle->session;
+  set_.emplace(std::move(nodes), session);
+  session.advance_departures();
 }
 
 // R_UnboundValue where none has come.

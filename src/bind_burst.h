@@ -3,8 +3,7 @@
 
 #include <array>
 #include <cstddef>
-#include <deque>
-#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -60,10 +59,14 @@ class Burst {
   /// Which of the distinct nodes the one at `position` of the cluster is.
   std::size_t node_at(std::size_t position) const { return node_of_position_[position]; }
 
-  /// Queues a call of the function. It is sent by next(), or by a later post() where that comes
-  /// some time after: so that several short ones go out together and none waits for the making of
-  /// others.
+  /// Queues a call of the function. It is sent by flush() or next(), or by a later post() where
+  /// that comes some time after: so that several short ones go out together and none waits for the
+  /// making of others.
   void post(std::size_t node, std::size_t task, CallBody& call);
+
+  /// Sends what was queued, as far as the kernel takes it now; the rest goes out while the burst
+  /// waits.
+  void flush();
 
   std::size_t num_under_way() const { return num_under_way_; }
   std::size_t num_under_way(std::size_t node) const { return members_[node].tasks.size(); }
@@ -90,13 +93,14 @@ class Burst {
   struct Member {
     NodeHandle* handle;
     Claim claim;
-    std::deque<std::size_t> tasks;  // under way, oldest first
+    std::vector<std::size_t> tasks;  // under way, oldest first; few
     bool is_to_flush = false;
     bool has_function = false;  // its worker keeps the function, or is about to
   };
 
-  void flush();
+  std::optional<std::size_t> find(const NodeHandle& handle) const;
   void wait();
+  void begin_waiting();
   void take_note(Member& member, SEXP value);
   SEXP take_value(const Member& member);
   void ensure_answerable(const Member& member) const;
@@ -107,10 +111,10 @@ class Burst {
   std::vector<std::size_t> node_of_position_;
   std::size_t num_under_way_ = 0;
   std::vector<std::size_t> to_flush_;
-  TimePoint unsent_since_;             // the first of to_flush_
-  std::deque<std::size_t> with_news_;  // nodes that may have a result to take
-  std::unique_ptr<NodeSet> set_;
-  TimePoint last_news_;  // while next() waits
+  TimePoint unsent_since_;              // the first of to_flush_
+  std::vector<std::size_t> with_news_;  // nodes that may have a result to take, the next one last
+  std::optional<NodeSet> set_;          // none before the first wait
+  TimePoint last_news_;                 // while next() waits
 };
 
 }  // namespace nodelay

@@ -199,10 +199,11 @@ using namespace nodelay;
   if (!consists_of_own_nodes(cl)) return R_NilValue;
   return entry([&] {
     const std::vector<NodeHandle*> handles = handles_of_cluster(cl);
-    const cpp11::sexp values = list_of(handles.size());
     Burst burst(handles, fun);
     CallBody body(fun, args);
     for (std::size_t i = 0; i < handles.size(); ++i) burst.post(burst.node_at(i), i, body);
+    burst.flush();
+    const cpp11::sexp values = list_of(handles.size());
     while (burst.num_under_way() > 0) keep(burst.next(), values);
     return mark_errors(values);
   });

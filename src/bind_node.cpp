@@ -5,6 +5,7 @@
 #include <cstring>
 #include <ctime>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "bind_conditions.h"
@@ -13,6 +14,8 @@
 
 namespace nodelay {
 namespace {
+
+constexpr std::size_t kLargestSpare = std::size_t{256} * 1024;  // bytes kept between replies
 
 SEXP handle_tag() {
   return Rf_install("nodelay_node");
@@ -232,9 +235,12 @@ void raise_timeout(const NodeHandle& handle) {
 
 // Reading a value can run R code: finalizers, and the loading of packages.
 SEXP read_out(Node& node, Reply& reply) {
-  const Buffer message = node.take_reply_out();
+  static Buffer spare;
+  Buffer message = node.take_reply_out(std::exchange(spare, {}));
   const std::size_t header_bytes = node.protocol() == Protocol::framed ? kHeaderBytes : 0;
-  return unserialize(message.bytes().subspan(header_bytes), std::move(reply.memory));
+  const SEXP value = unserialize(message.bytes().subspan(header_bytes), std::move(reply.memory));
+  if (message.capacity() <= kLargestSpare) spare = std::move(message);
+  return value;
 }
 
 Reader reader_at(const Node& node) {

@@ -201,6 +201,15 @@ SEXP StandIns::stand_in(SEXP value, int depth) {
   return stand_in_for_elements(value, depth);
 }
 
+bool StandIns::needs_none(SEXP value) const {
+  if (TYPEOF(value) != VECSXP) return !may_have_stand_in(value);
+  if (Rf_xlength(value) >= kFewestPacked) return false;
+  for (R_xlen_t i = 0; i < Rf_xlength(value); ++i) {
+    if (may_have_stand_in(VECTOR_ELT(value, i))) return false;
+  }
+  return true;
+}
+
 bool StandIns::may_have_stand_in(SEXP value) const {
   const SEXPTYPE type = TYPEOF(value);
   if (type == VECSXP) return Rf_xlength(value) > 0;

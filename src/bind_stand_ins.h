@@ -21,6 +21,10 @@ class StandIns {
   /// Without `may_share_memory` only lists get stand-ins.
   explicit StandIns(bool may_share_memory) : may_share_memory_(may_share_memory) {}
 
+  /// True where it is plain to see that `value` gets no stand-in: it is small, or a list of small
+  /// vectors alone.
+  bool needs_none(SEXP value) const;
+
   /// `value`, or a copy of it in which stand-ins take the place of such vectors and lists: of
   /// itself, or of the elements of lists in it. To be serialized and forgotten. Unwinds as
   /// R errors do. The caller protects it.

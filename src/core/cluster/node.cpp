@@ -128,12 +128,12 @@ void Node::release_reply() {
   update_beacon();
 }
 
-Buffer Node::take_reply_out() {
+Buffer Node::take_reply_out(Buffer spare) {
   Buffer message;
   if (!current_message_.empty()) {
     message = std::move(current_message_);
   } else if (stream_) {
-    message = stream_->take_out();
+    message = stream_->take_out(std::move(spare));
   }
   release_reply();
   return message;

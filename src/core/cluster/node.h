@@ -104,7 +104,8 @@ class Node {
 
   /// Gives the last reply to the caller, for whom it then stays valid
   /// whatever else is done with the node. A framed worker's has its header in front.
-  Buffer take_reply_out();
+  /// `spare`: see Stream::take_out().
+  Buffer take_reply_out(Buffer spare = {});
 
   /// Waits until something has been read, the worker is lost, a signal has arrived or
   /// `slice_end` has come. Returns true after one of the first two.

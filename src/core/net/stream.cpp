@@ -170,16 +170,16 @@ std::optional<Bytes> Stream::next() {
   return unread().first(taken_bytes_);
 }
 
-Buffer Stream::take_out() {
-  Buffer message;
+Buffer Stream::take_out(Buffer spare) {
+  spare.clear();
   const bool is_alone = read_at_ == 0 && taken_bytes_ == input_.size();
-  if (is_alone && taken_bytes_ > kReadAheadBytes) {
-    message = std::move(input_);
+  if (is_alone) {
+    std::swap(input_, spare);
   } else {
-    message.append(unread().data(), taken_bytes_);
+    spare.append(unread().data(), taken_bytes_);
   }
   drop_taken();
-  return message;
+  return spare;
 }
 
 bool Stream::has_next() {

@@ -58,8 +58,9 @@ class Stream {
   /// Gives back the memory of the message that next() returned.
   void release() { drop_taken(); }
 
-  /// The same, and gives that message, header included, to the caller.
-  Buffer take_out();
+  /// The same, and gives that message, header included, to the caller, in exchange for memory to
+  /// use: that which the caller got before, or none.
+  Buffer take_out(Buffer spare);
 
   /// True where next() would return a message or find malformed bytes: they have left the
   /// kernel, so no poll of descriptor() tells of them. As next() does, gives back the

@@ -32,23 +32,14 @@ Buffer::~Buffer() {
   std::free(data_);
 }
 
-void Buffer::append(const void* bytes, std::size_t num_bytes) {
-  if (num_bytes == 0) return;
-  std::memcpy(reserve_tail(num_bytes), bytes, num_bytes);
-  commit(num_bytes);
-}
-
-std::byte* Buffer::reserve_tail(std::size_t num_bytes) {
-  if (num_bytes > capacity_ - size_) {
-    const std::size_t needed = size_ + num_bytes;
-    if (needed < size_) throw std::bad_alloc();
-    const std::size_t wanted = std::max({needed, capacity_ + capacity_ / 2, kSmallestCapacity});
-    void* moved = std::realloc(data_, wanted);
-    if (moved == nullptr) throw std::bad_alloc();
-    data_ = static_cast<std::byte*>(moved);
-    capacity_ = wanted;
-  }
-  return data_ + size_;
+void Buffer::grow(std::size_t num_bytes) {
+  const std::size_t needed = size_ + num_bytes;
+  if (needed < size_) throw std::bad_alloc();
+  const std::size_t wanted = std::max({needed, capacity_ + capacity_ / 2, kSmallestCapacity});
+  void* moved = std::realloc(data_, wanted);
+  if (moved == nullptr) throw std::bad_alloc();
+  data_ = static_cast<std::byte*>(moved);
+  capacity_ = wanted;
 }
 
 void Buffer::drop_front(std::size_t num_bytes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <span>
 #include <utility>
 
@@ -27,11 +28,18 @@ class Buffer {
   Bytes bytes() const { return {data_, size_}; }
 
   /// Copies `bytes` to the end. Throws std::bad_alloc, leaving this as it was.
-  void append(const void* bytes, std::size_t num_bytes);
+  void append(const void* bytes, std::size_t num_bytes) {
+    if (num_bytes == 0) return;
+    std::memcpy(reserve_tail(num_bytes), bytes, num_bytes);
+    commit(num_bytes);
+  }
 
   /// Makes room for `num_bytes` past the end and returns where they go; valid
   /// until the next call that grows. Throws std::bad_alloc.
-  std::byte* reserve_tail(std::size_t num_bytes);
+  std::byte* reserve_tail(std::size_t num_bytes) {
+    if (num_bytes > capacity_ - size_) grow(num_bytes);
+    return data_ + size_;
+  }
 
   /// Counts `num_bytes`, written to what reserve_tail() returned, as content.
   void commit(std::size_t num_bytes) { size_ += num_bytes; }
@@ -45,6 +53,8 @@ class Buffer {
   void reset();
 
  private:
+  void grow(std::size_t num_bytes);
+
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
