@@ -21,13 +21,15 @@ class ListPacking {
   SEXP pack(SEXP list);
 
  private:
+  class Elements;
+
   bool gather(SEXP list);
-  bool take(SEXP element);
+  R_xlen_t gather_run(Elements& rest, SEXPTYPE type, R_xlen_t length);
   SEXP packed() const;
   void clear();
 
-  std::vector<Rbyte> types_;
-  std::vector<int> lengths_;
+  std::vector<int>
+      runs_;  // type, length and number of elements that follow each other and are alike
   std::vector<int> logicals_;
   std::vector<int> integers_;
   std::vector<double> doubles_;

@@ -312,6 +312,7 @@ using namespace nodelay;
 [[cpp11::register]] void worker_fork(std::string temporary_folder, bool can_fork) {
   entry([&] {
     Descriptor control(std::stoi(take_variable(kTemplateVariable)));
+    if (!take_variable(kCellsVariable).empty()) ::unsetenv("R_NSIZE");
     Descriptor main_process = open_main_process();
     if (!main_process) can_fork = false;  // the workers would be children of somebody else
     // Workers do not need it, and so nothing is left behind however this process ends.

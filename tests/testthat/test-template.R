@@ -262,3 +262,15 @@ test_that("a forked worker has clusters, forks and threads of its own", {
     table[, sum(value), by = key]$V1[1L]
   })), list(1e4))
 })
+
+test_that("forked workers collect garbage later, and what they start as R does", {
+  cl <- local_cluster(1)
+  trigger <- task(function() gc()["Ncells", "gc trigger"])
+  children <- task(function() Sys.getenv(c("R_NSIZE", "NODELAY_CELLS")))
+  expect_gte(clusterCall(cl, trigger)[[1]], 1e6)
+  expect_identical(unname(clusterCall(cl, children)[[1]]), c("", ""))
+  withr::local_envvar(R_NSIZE = "600000")
+  cl <- local_cluster(1)
+  expect_lt(clusterCall(cl, trigger)[[1]], 1e6)
+  expect_identical(clusterCall(cl, children)[[1]][["R_NSIZE"]], "600000")
+})

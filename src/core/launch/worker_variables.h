@@ -16,4 +16,7 @@ inline constexpr char kLogVariable[] = "NODELAY_LOG";            ///< "memory": 
 inline constexpr char kTemplateVariable[] = "NODELAY_TEMPLATE";  ///< descriptor: fork workers
 inline constexpr char kMainVariable[] = "NODELAY_MAIN";          ///< process id of the main process
 
+/// "1": R_NSIZE is nodelay's, see Template, and not for what the workers start.
+inline constexpr char kCellsVariable[] = "NODELAY_CELLS";
+
 }  // namespace nodelay
