@@ -5,6 +5,9 @@
 # Not a plain sequence, of which R would send the ends only.
 big_vector <- seq_len(1e7) + 0.5
 big_list <- as.list(seq_len(1e5))
+# It takes so little time that single calls say more of the worker's collections of garbage, and of
+# memory that it touches for the first time, than of the list.
+num_list_calls <- 10L
 num_export_workers <- 8
 # What 8 workers with a copy each, messages included, may need at most.
 needed_mb <- 4000
@@ -119,7 +122,8 @@ benchmark <- list(
   measure = function() {
     calls <- measure_contestants(
       contestants, measures, 1, min_rounds = 5, make_cell = function(row, measure, call) {
-        make_slow_cell(row, measure, measures[[measure]]$unit, call)
+        num_calls <- if (measure == "list_to_one") num_list_calls else 1L
+        make_slow_cell(row, measure, measures[[measure]]$unit, call, num_calls)
       })
     join_outcomes(calls, measure_export())
   })

@@ -58,15 +58,16 @@ make_call_cell <- function(row, measure, unit, call, visit_ms = default_visit_ms
        visit = function() time_calls(call, num_calls) * per_second[[unit]])
 }
 
-# Times `call` once in each visit, after a collection of garbage.
-make_slow_cell <- function(row, measure, unit, call) {
-  list(row = row, measure = measure, visit = function() {
+# Times `call` in each visit `num_calls` times, each after a collection of garbage.
+make_slow_cell <- function(row, measure, unit, call, num_calls = 1L) {
+  time_once <- function(i) {
     invisible(gc())
     began <- Sys.time()
     call()
     took_s <- as.numeric(difftime(Sys.time(), began, units = "secs"))
     took_s * per_second[[unit]]
-  })
+  }
+  list(row = row, measure = measure, visit = function() vapply(seq_len(num_calls), time_once, 0))
 }
 
 # -- Rounds ------------------------------------------------------------------------------------
