@@ -5,7 +5,6 @@ run_worker <- function() {
   if (nzchar(Sys.getenv("NODELAY_TEMPLATE"))) fork_workers()
   link <- worker_connect(tempdir())
   master <- structure(list(), link = link, class = c("nodelay_master", "SOCK0node"))
-  cat(sprintf("starting worker pid=%d at %s\n", Sys.getpid(), format(Sys.time(), "%H:%M:%OS3")))
   enclosure <- asNamespace("parallel")
   # The handlers are set up once for many calls, and again only after an error. Outside of
   # them an interrupt, which may come late, waits.

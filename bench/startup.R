@@ -37,7 +37,7 @@ measure_startup <- function() {
   cells <- lapply(names(rows)[is_here], function(name) {
     list(row = name, measure = "", visit = function() time_session(name))
   })
-  outcome <- measure_interleaved(cells, min_rounds = 3)
+  outcome <- measure_interleaved(cells, min_rounds = 5)
   outcome$values$measure <- rep_len(c("first", "second"), nrow(outcome$values))
   outcome$absences$measure <- rep(NA_character_, nrow(outcome$absences))
   join_outcomes(outcome, make_outcome(NULL, absent))

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -149,6 +150,16 @@ void make_temporary_folder() {
 
 Worker& worker_of(SEXP pointer) {
   return *static_cast<Worker*>(R_ExternalPtrAddr(pointer));
+}
+
+// As package parallel's workers do; by R code it would take half a millisecond.
+void announce() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  std::tm local{};
+  ::localtime_r(&now.tv_sec, &local);
+  Rprintf("starting worker pid=%d at %02d:%02d:%02d.%03ld\n", static_cast<int>(::getpid()),
+          local.tm_hour, local.tm_min, local.tm_sec, now.tv_nsec / 1'000'000);
 }
 
 SEXP time_since(const Times& begun_at) {
@@ -312,7 +323,7 @@ using namespace nodelay;
 [[cpp11::register]] void worker_fork(std::string temporary_folder, bool can_fork) {
   entry([&] {
     Descriptor control(std::stoi(take_variable(kTemplateVariable)));
-    if (!take_variable(kCellsVariable).empty()) ::unsetenv("R_NSIZE");
+    if (!take_variable(kOwnHeapGrowthVariable).empty()) ::unsetenv(kHeapGrowthVariable);
     Descriptor main_process = open_main_process();
     if (!main_process) can_fork = false;  // the workers would be children of somebody else
     // Workers do not need it, and so nothing is left behind however this process ends.
@@ -330,6 +341,7 @@ using namespace nodelay;
     auto worker = std::make_unique<Worker>(connect_to_main(), open_main_process(),
                                            timeout.empty() ? 2592000.0 : std::stod(timeout),
                                            watch_actions(temporary_folder));
+    cpp11::unwind_protect([] { announce(); });
     // Never freed: it is in use until the process ends.
     return cpp11::unwind_protect(
         [&] { return R_MakeExternalPtr(worker.release(), R_NilValue, R_NilValue); });

@@ -28,6 +28,7 @@ NODELAY_CORE = \
   launch/departure.cpp \
   launch/environment.cpp \
   launch/exit_status.cpp \
+  launch/front_end.cpp \
   launch/inherited_state_linux.cpp \
   launch/output_log_linux.cpp \
   launch/process_linux.cpp \

@@ -9,6 +9,7 @@
 
 #include "base/open_files.h"
 #include "base/system_call.h"
+#include "launch/front_end.h"
 #include "launch/output_log.h"
 #include "launch/worker_variables.h"
 #include "net/packet.h"
@@ -33,15 +34,16 @@ std::string assignment(const char* name, int value) {
   return std::string(name) + "=" + std::to_string(value);
 }
 
-// From this number of cells on R collects garbage; by itself it begins at 350,000, most of which
-// R and its packages take. A collection looks at every object: 4 ms, and in a worker that was just
-// forked it makes copies of all pages that those lie on. One million are 56 MB; for the elements of
-// vectors R waits until there are 64 MB.
-void begin_collecting_late(std::vector<std::string>& environment) {
-  const auto is_set = [](const std::string& variable) { return variable.starts_with("R_NSIZE="); };
+// Makes R let its heap grow in large steps, see help(Memory) of R. By itself it takes small ones: a
+// worker that gets long lists collected garbage, which is to look at every object that R has, for
+// each second of them, and in a worker that was just forked that makes copies of all pages that
+// those lie on.
+void grow_heap_in_large_steps(std::vector<std::string>& environment) {
+  const std::string setting = std::string(kHeapGrowthVariable) + "=";
+  const auto is_set = [&](const std::string& variable) { return variable.starts_with(setting); };
   if (std::any_of(environment.begin(), environment.end(), is_set)) return;
-  environment.push_back("R_NSIZE=1000000");
-  environment.push_back(assignment(kCellsVariable, 1));
+  environment.push_back(setting + "3");
+  environment.push_back(assignment(kOwnHeapGrowthVariable, 1));
 }
 
 }  // namespace
@@ -56,12 +58,12 @@ Template::Template(const SpawnPlan& plan) : state_since_(Clock::now()) {
   own.environment = shared_variables(plan);
   own.environment.push_back(assignment(kTemplateVariable, kControlInTemplate));
   own.environment.push_back(assignment(kMainVariable, ::getpid()));
-  begin_collecting_late(own.environment);
+  grow_heap_in_large_steps(own.environment);
   own.descriptors = {{nowhere.get(), STDIN_FILENO},
                      {output.standard_error(), STDOUT_FILENO},
                      {errors.standard_error(), STDERR_FILENO},
                      {pair.second.get(), kControlInTemplate}};
-  process_ = Process::spawn(own);
+  process_ = Process::spawn(without_front_ends(std::move(own)));
   control_ = moved_out_of_the_way(std::move(pair.first));
 }
 

@@ -16,7 +16,9 @@ inline constexpr char kLogVariable[] = "NODELAY_LOG";            ///< "memory": 
 inline constexpr char kTemplateVariable[] = "NODELAY_TEMPLATE";  ///< descriptor: fork workers
 inline constexpr char kMainVariable[] = "NODELAY_MAIN";          ///< process id of the main process
 
-/// "1": R_NSIZE is nodelay's, see Template, and not for what the workers start.
-inline constexpr char kCellsVariable[] = "NODELAY_CELLS";
+inline constexpr char kHeapGrowthVariable[] = "R_GC_MEM_GROW";  ///< R's own
+
+/// "1": that one is nodelay's, see Template, and not for what the workers start.
+inline constexpr char kOwnHeapGrowthVariable[] = "NODELAY_HEAP_GROWTH";
 
 }  // namespace nodelay
