@@ -56,22 +56,6 @@ load_averages <- function() {
   .Call(`_nodelay_load_averages`)
 }
 
-node_send <- function(pointer, message) {
-  invisible(.Call(`_nodelay_node_send`, pointer, message))
-}
-
-node_receive <- function(pointer) {
-  .Call(`_nodelay_node_receive`, pointer)
-}
-
-nodes_receive_one <- function(pointers) {
-  .Call(`_nodelay_nodes_receive_one`, pointers)
-}
-
-nodes_give_up <- function(pointers) {
-  invisible(.Call(`_nodelay_nodes_give_up`, pointers))
-}
-
 nodes_stop <- function(pointers, farewell) {
   invisible(.Call(`_nodelay_nodes_stop`, pointers, farewell))
 }
@@ -86,6 +70,22 @@ nodes_signal <- function(pointers, number) {
 
 nodes_see_off <- function(pointers) {
   invisible(.Call(`_nodelay_nodes_see_off`, pointers))
+}
+
+node_send <- function(pointer, message) {
+  invisible(.Call(`_nodelay_node_send`, pointer, message))
+}
+
+node_receive <- function(pointer) {
+  .Call(`_nodelay_node_receive`, pointer)
+}
+
+nodes_receive_one <- function(pointers) {
+  .Call(`_nodelay_nodes_receive_one`, pointers)
+}
+
+nodes_give_up <- function(pointers) {
+  invisible(.Call(`_nodelay_nodes_give_up`, pointers))
 }
 
 handle_plan <- function(pointer) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <ctime>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -53,42 +52,6 @@ SEXP make_connection(Node& node) {
   return connection;
 }
 
-std::string time_of_day() {
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  ::localtime_r(&now, &local);
-  char text[16];
-  return {text, std::strftime(text, sizeof text, "%H:%M:%S", &local)};
-}
-
-void stop(NodeHandle& handle) {
-  handle.node->stop();
-  handle.stopped_at = time_of_day();
-  if (handle.connection != R_NilValue) {
-    cpp11::package("nodelay")["close_connection"](handle.connection);
-  }
-  handle.session->advance_departures();
-}
-
-// Whether the node owes more replies than R's function that sends now can have asked for. One
-// of parallel's or snow's that work on a whole cluster has one call under way for each time
-// that the node is in it: whoever asked for the others was interrupted or failed.
-bool owes_others(SEXP pointer, const Node& node) {
-  const auto expects = cpp11::package("nodelay")["num_expected_by_cluster_function"];
-  return node.num_calls() >= static_cast<std::size_t>(cpp11::as_cpp<int>(expects(pointer)));
-}
-
-// A sender who is interrupted does not know that there is a call.
-void send_all(Node& node) {
-  try {
-    while (!node.send(Clock::now() + kSlice)) cpp11::check_user_interrupt();
-  } catch (...) {
-    node.give_up_last_call();
-    throw;
-  }
-  if (node.loss()) raise_loss(node);
-}
-
 // A bare worker's value says itself whether it is the outcome of a call: future's
 // workers send other values in between.
 bool is_outcome(SEXP value) {
@@ -106,74 +69,6 @@ SEXP value_of(Node& node, Reply& reply) {
   }
   if (!reply.ends_call && !node.settle(is_outcome(value))) return R_UnboundValue;
   return value;
-}
-
-void ensure_reply_is_due(const Node& node) {
-  if (node.num_calls() > 0 || node.protocol() == Protocol::bare) return;
-  throw Error(ErrorKind::argument,
-              "Worker " + std::to_string(node.identity().rank) +
-                  " has no call to answer: send one first. An interrupted call is given up.");
-}
-
-SEXP receive(NodeHandle& handle) {
-  Node& node = *handle.node;
-  const TimePoint deadline = seconds_from(Clock::now(), handle.timeout);
-  for (bool is_first = true;; is_first = false) {
-    const SEXP value = next_value(node);
-    if (value != R_UnboundValue) return value;
-    if (node.loss()) raise_loss(node);
-    ensure_running(handle);
-    ensure_reply_is_due(node);
-    if (!is_first) cpp11::check_user_interrupt();  // not before a reply that is about to come
-    const TimePoint now = Clock::now();
-    if (now >= deadline) raise_timeout(handle);
-    node.wait(std::min(deadline, now + kSlice));
-  }
-}
-
-std::vector<NodeHandle*> handles_of(const cpp11::list& pointers) {
-  std::vector<NodeHandle*> handles;
-  for (const SEXP pointer : pointers) handles.push_back(&handle_of(pointer));
-  return handles;
-}
-
-// Nothing where this is no node of this very process.
-NodeHandle* own_handle(SEXP pointer) {
-  if (TYPEOF(pointer) != EXTPTRSXP) return nullptr;
-  auto* handle = static_cast<NodeHandle*>(R_ExternalPtrAddr(pointer));
-  return handle != nullptr && handle->session->is_owner() ? handle : nullptr;
-}
-
-// Waits for news of any of the nodes, of which there is one at least, until `slice_end`.
-void wait_for_any(const std::vector<NodeHandle*>& handles, TimePoint slice_end) {
-  std::vector<Node*> nodes;
-  for (const NodeHandle* handle : handles) nodes.push_back(handle->node.get());
-  std::sort(nodes.begin(), nodes.end());
-  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-  NodeSet(std::move(nodes), *handles.front()->session).wait(slice_end);
-}
-
-// Waits until `is_done(node)` holds for each of the nodes, at most `patience` seconds.
-template <typename Claim>
-void wait_until_all(std::vector<NodeHandle*> handles, double patience, Claim is_done) {
-  const TimePoint deadline = seconds_from(Clock::now(), patience);
-  for (;;) {
-    std::erase_if(handles, [&](NodeHandle* handle) { return is_done(*handle->node); });
-    const TimePoint now = Clock::now();
-    if (handles.empty() || now >= deadline) return;
-    wait_for_any(handles, std::min(deadline, now + kSlice));
-    cpp11::check_user_interrupt();
-  }
-}
-
-// Those that are of this very process and alive.
-std::vector<NodeHandle*> living(const cpp11::list& pointers) {
-  std::vector<NodeHandle*> handles;
-  for (const SEXP pointer : pointers) {
-    NodeHandle* handle = own_handle(pointer);
-    if (handle != nullptr && handle->node->is_alive()) handles.push_back(handle);
-  }
-  return handles;
 }
 
 }  // namespace
@@ -208,6 +103,26 @@ NodeHandle& handle_of(SEXP pointer) {
                     "made.");
   }
   return *handle;
+}
+
+NodeHandle* own_handle(SEXP pointer) {
+  if (TYPEOF(pointer) != EXTPTRSXP) return nullptr;
+  auto* handle = static_cast<NodeHandle*>(R_ExternalPtrAddr(pointer));
+  return handle != nullptr && handle->session->is_owner() ? handle : nullptr;
+}
+
+std::vector<NodeHandle*> handles_of(const cpp11::list& pointers) {
+  std::vector<NodeHandle*> handles;
+  for (const SEXP pointer : pointers) handles.push_back(&handle_of(pointer));
+  return handles;
+}
+
+void wait_for_any(const std::vector<NodeHandle*>& handles, TimePoint slice_end) {
+  std::vector<Node*> nodes;
+  for (const NodeHandle* handle : handles) nodes.push_back(handle->node.get());
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  NodeSet(std::move(nodes), *handles.front()->session).wait(slice_end);
 }
 
 void ensure_running(const NodeHandle& handle) {
@@ -284,143 +199,6 @@ bool is_string(SEXP text, const char* expected) {
 }  // namespace nodelay
 
 using namespace nodelay;
-
-// Sends one message of parallel's kind, a list with elements type, data and tag.
-[[cpp11::register]] void node_send(SEXP pointer, SEXP message) {
-  entry([&] {
-    NodeHandle& handle = handle_of(pointer);
-    Node& node = *handle.node;
-    const SEXP type = list_element(message, "type");
-    if (is_string(type, "DONE")) return;  // see nodes_stop()
-    if (node.loss()) raise_loss(node);
-    ensure_running(handle);
-    ensure_free(handle);
-    const bool is_call = is_string(type, "EXEC");
-    if (!is_call && node.protocol() == Protocol::framed) return;  // nobody reads it there
-    if (node.num_calls() > 0 && owes_others(pointer, node)) node.give_up_calls();
-    node.post(make_payload(message, handle.encoding, reader_at(node)), is_call);
-    send_all(node);
-    handle.session->advance_departures();
-  });
-}
-
-// Waits for the next value that the worker sends.
-[[cpp11::register]] SEXP node_receive(SEXP pointer) {
-  return entry([&] {
-    ensure_free(handle_of(pointer));
-    return receive(handle_of(pointer));
-  });
-}
-
-// Waits for the next value of any of the nodes; a list of its index among them and the value.
-[[cpp11::register]] cpp11::list nodes_receive_one(cpp11::list pointers) {
-  using namespace cpp11::literals;
-  return entry([&] {
-    const std::vector<NodeHandle*> handles = handles_of(pointers);
-    for (const NodeHandle* handle : handles) ensure_free(*handle);
-    const TimePoint start = Clock::now();
-    for (;;) {
-      const NodeHandle* most_impatient = nullptr;  // of those that a reply is due from
-      for (std::size_t i = 0; i < handles.size(); ++i) {
-        Node& node = *handles[i]->node;
-        const cpp11::sexp value = next_value(node);
-        if (value != R_UnboundValue) {
-          return cpp11::writable::list({"node"_nm = static_cast<int>(i) + 1, "value"_nm = value});
-        }
-        if (node.loss()) raise_loss(node);
-        ensure_running(*handles[i]);
-        if (node.num_calls() == 0 && node.protocol() == Protocol::framed) continue;
-        if (!most_impatient || handles[i]->timeout < most_impatient->timeout) {
-          most_impatient = handles[i];
-        }
-      }
-      if (!most_impatient) {
-        throw Error(ErrorKind::argument, "No worker of this cluster has a call to answer.");
-      }
-      if (Clock::now() >= seconds_from(start, most_impatient->timeout)) {
-        raise_timeout(*most_impatient);
-      }
-      wait_for_any(handles, Clock::now() + kSlice);
-      cpp11::check_user_interrupt();
-    }
-  });
-}
-
-// Abandons all that the nodes have under way and tells their workers to stop. Nodes that
-// cannot be used any more are passed over.
-[[cpp11::register]] void nodes_give_up(cpp11::list pointers) {
-  entry([&] {
-    for (const SEXP pointer : pointers) {  // raises nothing: another error is on its way
-      const NodeHandle* handle = own_handle(pointer);
-      if (handle == nullptr || handle->node->loss() || handle->node->is_stopped()) continue;
-      handle->node->give_up_calls();
-    }
-  });
-}
-
-// Ends the workers, all at the same time, and waits until they are gone. `farewell` is the
-// message that ends a base-R worker.
-[[cpp11::register]] void nodes_stop(cpp11::list pointers, SEXP farewell) {
-  entry([&] {
-    for (NodeHandle* handle : handles_of(pointers)) {
-      if (handle->node->is_stopped()) continue;
-      say_farewell(*handle->node, farewell, handle->encoding);
-      stop(*handle);
-    }
-    for (NodeHandle* handle : handles_of(pointers)) handle->session->finish_departures();
-  });
-}
-
-// Which of the workers are alive; NA for a node of another process. With `patience`, in seconds,
-// a native worker that does not answer within that time counts as dead.
-[[cpp11::register]] cpp11::writable::logicals nodes_alive(cpp11::list pointers, double patience) {
-  return entry([&] {
-    if (patience > 0) {
-      const std::vector<NodeHandle*> asked = living(pointers);
-      for (const NodeHandle* handle : asked) handle->node->ping();
-      wait_until_all(asked, patience,
-                     [](Node& node) { return !node.is_alive() || node.has_answered_ping(); });
-    }
-    cpp11::writable::logicals result;
-    for (const SEXP pointer : pointers) {
-      const NodeHandle* handle = own_handle(pointer);
-      if (handle == nullptr) {
-        result.push_back(NA_LOGICAL);
-        continue;
-      }
-      Node& node = *handle->node;
-      const bool is_alive = node.is_alive() && (patience <= 0 || node.has_answered_ping());
-      result.push_back(is_alive ? TRUE : FALSE);
-    }
-    return result;
-  });
-}
-
-// Sends a signal to the process groups of workers. Which of them got it; NA for a node of another
-// process, and one that was started by hand.
-[[cpp11::register]] cpp11::writable::logicals nodes_signal(cpp11::list pointers, int number) {
-  return entry([&] {
-    cpp11::writable::logicals result;
-    for (const SEXP pointer : pointers) {
-      const NodeHandle* handle = own_handle(pointer);
-      const bool is_known = handle != nullptr && handle->node->pid() != 0;
-      result.push_back(!is_known ? NA_LOGICAL : handle->node->signal(number) ? TRUE : FALSE);
-    }
-    return result;
-  });
-}
-
-// After a signal that ends workers: waits for that, and stops those that are still there then.
-[[cpp11::register]] void nodes_see_off(cpp11::list pointers) {
-  entry([&] {
-    constexpr double kPatience = 1;  // seconds
-    const std::vector<NodeHandle*> handles = living(pointers);
-    wait_until_all(handles, kPatience, [](Node& node) { return !node.is_alive(); });
-    for (NodeHandle* handle : handles) {
-      if (handle->node->is_alive()) stop(*handle);
-    }
-  });
-}
 
 // The plan that the node was started from, see node_plan() in R/makeNodePSOCK.R.
 [[cpp11::register]] SEXP handle_plan(SEXP pointer) {

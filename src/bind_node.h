@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <cpp11.hpp>
 
@@ -43,6 +44,15 @@ SEXP make_handle(std::unique_ptr<NodeHandle> handle, SEXP plan);
 /// in the process that this one was forked from, and Error(argument) where it is no
 /// node's handle.
 NodeHandle& handle_of(SEXP pointer);
+
+/// The same, but null where `pointer` points to no node of this very process.
+NodeHandle* own_handle(SEXP pointer);
+
+/// handle_of() each of them.
+std::vector<NodeHandle*> handles_of(const cpp11::list& pointers);
+
+/// Waits for news of any of the nodes, of which there is one at least, until `slice_end`.
+void wait_for_any(const std::vector<NodeHandle*>& handles, TimePoint slice_end);
 
 /// Builds the value of the node's last reply; the caller protects it. Unwinds as R errors do.
 SEXP read_out(Node& node, Reply& reply);

@@ -104,37 +104,7 @@ extern "C" SEXP _nodelay_load_averages() {
     return cpp11::as_sexp(load_averages());
   END_CPP11
 }
-// bind_node.cpp
-void node_send(SEXP pointer, SEXP message);
-extern "C" SEXP _nodelay_node_send(SEXP pointer, SEXP message) {
-  BEGIN_CPP11
-    node_send(cpp11::as_cpp<cpp11::decay_t<SEXP>>(pointer), cpp11::as_cpp<cpp11::decay_t<SEXP>>(message));
-    return R_NilValue;
-  END_CPP11
-}
-// bind_node.cpp
-SEXP node_receive(SEXP pointer);
-extern "C" SEXP _nodelay_node_receive(SEXP pointer) {
-  BEGIN_CPP11
-    return cpp11::as_sexp(node_receive(cpp11::as_cpp<cpp11::decay_t<SEXP>>(pointer)));
-  END_CPP11
-}
-// bind_node.cpp
-cpp11::list nodes_receive_one(cpp11::list pointers);
-extern "C" SEXP _nodelay_nodes_receive_one(SEXP pointers) {
-  BEGIN_CPP11
-    return cpp11::as_sexp(nodes_receive_one(cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(pointers)));
-  END_CPP11
-}
-// bind_node.cpp
-void nodes_give_up(cpp11::list pointers);
-extern "C" SEXP _nodelay_nodes_give_up(SEXP pointers) {
-  BEGIN_CPP11
-    nodes_give_up(cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(pointers));
-    return R_NilValue;
-  END_CPP11
-}
-// bind_node.cpp
+// bind_life.cpp
 void nodes_stop(cpp11::list pointers, SEXP farewell);
 extern "C" SEXP _nodelay_nodes_stop(SEXP pointers, SEXP farewell) {
   BEGIN_CPP11
@@ -142,25 +112,55 @@ extern "C" SEXP _nodelay_nodes_stop(SEXP pointers, SEXP farewell) {
     return R_NilValue;
   END_CPP11
 }
-// bind_node.cpp
+// bind_life.cpp
 cpp11::writable::logicals nodes_alive(cpp11::list pointers, double patience);
 extern "C" SEXP _nodelay_nodes_alive(SEXP pointers, SEXP patience) {
   BEGIN_CPP11
     return cpp11::as_sexp(nodes_alive(cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(pointers), cpp11::as_cpp<cpp11::decay_t<double>>(patience)));
   END_CPP11
 }
-// bind_node.cpp
+// bind_life.cpp
 cpp11::writable::logicals nodes_signal(cpp11::list pointers, int number);
 extern "C" SEXP _nodelay_nodes_signal(SEXP pointers, SEXP number) {
   BEGIN_CPP11
     return cpp11::as_sexp(nodes_signal(cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(pointers), cpp11::as_cpp<cpp11::decay_t<int>>(number)));
   END_CPP11
 }
-// bind_node.cpp
+// bind_life.cpp
 void nodes_see_off(cpp11::list pointers);
 extern "C" SEXP _nodelay_nodes_see_off(SEXP pointers) {
   BEGIN_CPP11
     nodes_see_off(cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(pointers));
+    return R_NilValue;
+  END_CPP11
+}
+// bind_messages.cpp
+void node_send(SEXP pointer, SEXP message);
+extern "C" SEXP _nodelay_node_send(SEXP pointer, SEXP message) {
+  BEGIN_CPP11
+    node_send(cpp11::as_cpp<cpp11::decay_t<SEXP>>(pointer), cpp11::as_cpp<cpp11::decay_t<SEXP>>(message));
+    return R_NilValue;
+  END_CPP11
+}
+// bind_messages.cpp
+SEXP node_receive(SEXP pointer);
+extern "C" SEXP _nodelay_node_receive(SEXP pointer) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(node_receive(cpp11::as_cpp<cpp11::decay_t<SEXP>>(pointer)));
+  END_CPP11
+}
+// bind_messages.cpp
+cpp11::list nodes_receive_one(cpp11::list pointers);
+extern "C" SEXP _nodelay_nodes_receive_one(SEXP pointers) {
+  BEGIN_CPP11
+    return cpp11::as_sexp(nodes_receive_one(cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(pointers)));
+  END_CPP11
+}
+// bind_messages.cpp
+void nodes_give_up(cpp11::list pointers);
+extern "C" SEXP _nodelay_nodes_give_up(SEXP pointers) {
+  BEGIN_CPP11
+    nodes_give_up(cpp11::as_cpp<cpp11::decay_t<cpp11::list>>(pointers));
     return R_NilValue;
   END_CPP11
 }
