@@ -258,11 +258,12 @@ test_that("a forked worker has clusters, forks and threads of its own", {
   forked <- clusterCall(cl, task(function() unlist(parallel::mclapply(1:2, function(i) Sys.getpid(), mc.cores = 2L))))[[1L]]
   expect_length(unique(c(forked, pids_of(cl))), 3L)
   skip_if_not_installed("data.table")
-  expect_identical(clusterCall(cl, task(function() {
+  # In the global environment: code of package base does not know data.table's `[`.
+  expect_identical(clusterEvalQ(cl, {
     data.table::setDTthreads(2L)
-    table <- data.table::data.table(key = rep(1:10, 1e4), value = 1)
-    table[, sum(value), by = key]$V1[1L]
-  })), list(1e4))
+    table <- data.table::data.table(group = rep(1:10, 1e4), value = 1)
+    c(data.table::getDTthreads(), table[, sum(value), by = group]$V1[1L], data.table::fsort(c(3, 1, 2))[3L])
+  }), list(c(2, 1e4, 3)))
 })
 
 test_that("the heaps of forked workers grow in large steps, and those of what they start as R's do", {
