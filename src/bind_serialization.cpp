@@ -63,23 +63,26 @@ int get_char(R_inpstream_t stream) {
   return byte;
 }
 
-// The one that was used last, where nobody has that any more.
-std::shared_ptr<Buffer> empty_buffer() {
-  static std::shared_ptr<Buffer> last;
-  if (last.use_count() != 1 || last->capacity() > kLargestSpare) {
-    last = std::make_shared<Buffer>();
-    last->reserve_tail(kTypicalBytes);
+// By nodelay's own writer; null where the value is left to R. The buffer is the one that was used
+// last, where nobody has that any more and it is no large one.
+std::shared_ptr<const Buffer> serialize_plain_value(SEXP value) {
+  static std::shared_ptr<Buffer> spare;
+  if (spare.use_count() != 1) {
+    spare = std::make_shared<Buffer>();
+    spare->reserve_tail(kTypicalBytes);
   }
-  last->clear();
-  return last;
+  const std::shared_ptr<Buffer> buffer = spare;
+  buffer->clear();
+  const bool is_written = write_plain_value(value, *buffer);
+  if (buffer->capacity() > kLargestSpare) spare.reset();
+  return is_written ? buffer : nullptr;
 }
 
 }  // namespace
 
 std::shared_ptr<const Buffer> serialize(SEXP value, Encoding encoding) {
   if (encoding == Encoding::native) {
-    auto buffer = empty_buffer();
-    if (write_plain_value(value, *buffer)) return buffer;
+    if (auto buffer = serialize_plain_value(value)) return buffer;
   }
   return serialize_by_r(value, encoding);
 }
