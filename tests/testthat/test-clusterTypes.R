@@ -17,7 +17,12 @@ test_that("where R has no registry nothing happens", {
 
 test_that("parallel::makeCluster() takes the types where R has a registry", {
   skip_if_not("registerClusterType" %in% getNamespaceExports("parallel"), "R >= 4.5.0")
-  cl <- parallel::makeCluster(1, type = RPSOCK)
+  cl <- parallel::makeCluster(2, type = RPSOCK, rscript_envs = c(OF_THIS_TEST = "here"))
   expect_s3_class(cl, "nodelay_cluster")
+  expect_identical(parallel::clusterCall(cl, Sys.getenv, "OF_THIS_TEST"), list("here", "here"))
   expect_cluster_ends(cl)
+  cl <- parallel::makeCluster(1, type = SEQ)
+  expect_s3_class(cl, "sequential_cluster")
+  expect_identical(parallel::clusterApply(cl, 1:3, sqrt), lapply(1:3, sqrt))
+  expect_argument_error(parallel::makeCluster(2, type = SEQ), "one node")
 })
