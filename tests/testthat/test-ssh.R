@@ -97,7 +97,8 @@ test_that("a session that ends on the other side is news at once", {
   workers <- unlist(clusterCall(cl, Sys.getpid))
   ssh <- pids_of(cl)
   session <- workers[1]
-  while (!identical(lines_of(file.path("/proc", session, "comm")), "sshd")) session <- as.integer(process_stat(session)[2L])
+  # OpenSSH 9.8 and later call it "sshd-session".
+  while (!startsWith(lines_of(file.path("/proc", session, "comm")), "sshd")) session <- as.integer(process_stat(session)[2L])
   parallel:::sendCall(cl[[1]], Sys.sleep, list(60))
   tools::pskill(session, tools::SIGKILL)
   error <- within_seconds(20, outcome_of(parallel:::recvResult(cl[[1]])))
