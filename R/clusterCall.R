@@ -36,7 +36,9 @@
 clusterCall <- function(cl = NULL, fun, ...) {
   if (is.null(cl)) cl <- getDefaultCluster()
   values <- cluster_call(cl, fun, list(...))
-  if (is.null(values)) parallel::clusterCall(cl = cl, fun = fun, ...) else if (is.null(attr(values, "has_errors"))) values else without_errors(values)
+  if (is.null(values)) return(parallel::clusterCall(cl = cl, fun = fun, ...))
+  # without_errors() asks the same; to call it takes longer than to ask.
+  if (is.null(attr(values, "has_errors"))) values else without_errors(values)
 }
 
 #' @rdname clusterCall
@@ -45,7 +47,8 @@ clusterEvalQ <- function(cl = NULL, expr) {
   if (is.null(cl)) cl <- getDefaultCluster()
   expr <- substitute(expr)
   values <- cluster_call(cl, "eval", list(expr, envir = .GlobalEnv))
-  if (is.null(values)) parallel::clusterCall(cl, eval, expr, envir = .GlobalEnv) else if (is.null(attr(values, "has_errors"))) values else without_errors(values)
+  if (is.null(values)) return(parallel::clusterCall(cl, eval, expr, envir = .GlobalEnv))
+  if (is.null(attr(values, "has_errors"))) values else without_errors(values)
 }
 
 #' @rdname clusterCall

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Whether workers are alive, and how they end.
+#include <algorithm>
 #include <ctime>
 #include <string>
 #include <vector>

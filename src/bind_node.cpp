@@ -14,8 +14,6 @@
 namespace nodelay {
 namespace {
 
-constexpr std::size_t kLargestSpare = std::size_t{256} * 1024;  // bytes kept between replies
-
 SEXP handle_tag() {
   return Rf_install("nodelay_node");
 }

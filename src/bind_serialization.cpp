@@ -17,9 +17,8 @@ namespace {
 
 constexpr int kSerializationVersion = 3;
 
-// Bytes of most of the values that are waited for. A buffer of this size is kept.
+// Of most of the values that are waited for.
 constexpr std::size_t kTypicalBytes = 8192;
-constexpr std::size_t kLargestSpare = std::size_t{256} * 1024;
 
 // Called from R's C code: no C++ exception may leave it.
 void put_bytes(R_outpstream_t stream, void* bytes, int num_bytes) {

@@ -26,6 +26,9 @@ enum class Reader {
 
 inline constexpr std::size_t kNumReaders = 3;
 
+/// Buffers of up to this many bytes are kept for the next value, to be written or to be read.
+inline constexpr std::size_t kLargestSpare = std::size_t{256} * 1024;
+
 /// Serializes `value` in version 3 of R's format. Unwinds as R errors do.
 std::shared_ptr<const Buffer> serialize(SEXP value, Encoding encoding);
 

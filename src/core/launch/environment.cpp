@@ -27,4 +27,13 @@ std::vector<std::string> changed_environment(
   return environment;
 }
 
+std::optional<std::string> value_in(const std::vector<std::string>& environment,
+                                    const std::string& name) {
+  const std::string start = name + "=";
+  for (const std::string& variable : environment) {
+    if (variable.starts_with(start)) return variable.substr(start.size());
+  }
+  return std::nullopt;
+}
+
 }  // namespace nodelay

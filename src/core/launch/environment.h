@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,5 +14,9 @@ namespace nodelay {
 std::vector<std::string> changed_environment(
     const std::vector<std::pair<std::string, std::string>>& set,
     const std::vector<std::string>& unset);
+
+/// The value of variable `name` in such an environment; nothing where it is not set there.
+std::optional<std::string> value_in(const std::vector<std::string>& environment,
+                                    const std::string& name);
 
 }  // namespace nodelay

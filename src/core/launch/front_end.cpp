@@ -9,6 +9,8 @@
 #include <optional>
 #include <string_view>
 
+#include "launch/environment.h"
+
 namespace nodelay {
 namespace {
 
@@ -17,15 +19,6 @@ constexpr std::string_view kPackagesOption = "--default-packages=";
 std::string own_value(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
-}
-
-std::optional<std::string> value_in(const std::vector<std::string>& environment,
-                                    const std::string& name) {
-  const std::string start = name + "=";
-  for (const std::string& variable : environment) {
-    if (variable.starts_with(start)) return variable.substr(start.size());
-  }
-  return std::nullopt;
 }
 
 // Whether the front ends would add nothing to what the plan hands on of this process's environment.

@@ -5,10 +5,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "base/open_files.h"
 #include "base/system_call.h"
+#include "launch/environment.h"
 #include "launch/front_end.h"
 #include "launch/output_log.h"
 #include "launch/worker_variables.h"
@@ -39,10 +38,8 @@ std::string assignment(const char* name, int value) {
 // each second of them, and in a worker that was just forked that makes copies of all pages that
 // those lie on.
 void grow_heap_in_large_steps(std::vector<std::string>& environment) {
-  const std::string setting = std::string(kHeapGrowthVariable) + "=";
-  const auto is_set = [&](const std::string& variable) { return variable.starts_with(setting); };
-  if (std::any_of(environment.begin(), environment.end(), is_set)) return;
-  environment.push_back(setting + "3");
+  if (value_in(environment, kHeapGrowthVariable)) return;
+  environment.push_back(assignment(kHeapGrowthVariable, 3));
   environment.push_back(assignment(kOwnHeapGrowthVariable, 1));
 }
 
