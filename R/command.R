@@ -1,4 +1,4 @@
-# The command that starts a worker: what src/bind_command.cpp makes one of, and how it is shown.
+# The command that starts a worker: what src/r/main/command_plan.cpp makes one of, and how it is shown.
 
 # The worker's command but for its last expression.
 command_plan <- function(rscript, homogeneous, rscript_args, rscript_call, default_packages, renice, calls) {

@@ -151,7 +151,7 @@ makeNodePSOCK <- function(worker = setting("localhost.hostname", "localhost"), m
   if (plan$dryrun) invisible(node) else node
 }
 
-# Checks everything that makes up one worker; what src/bind_cluster.cpp and src/bind_command.cpp take.
+# Checks everything that makes up one worker; what src/r/main/start.cpp and command_plan.cpp take.
 node_plan <- function(worker, master, timeout, rscript, homogeneous, rscript_args, rscript_call, rscript_envs, rscript_libs,
                       rscript_startup, rscript_sh, default_packages, socketOptions, useXDR, outfile, renice, rshcmd, user,
                       revtunnel, rshlogfile, rshopts, rank, manual, dryrun, quiet, setup_strategy, calls, connectTimeout,

@@ -14,7 +14,7 @@
   if (identical(i, "con")) node_socket_connection(node_handle(x)) else .subset2(x, i, ...)
 }
 
-# Called by node_socket_connection() in src/bind_node.cpp, which puts another descriptor in the place of
+# Called by socket_connection() in src/r/main/node_handle.cpp, which puts another descriptor in the place of
 # the one that R opens here. Whoever writes to it waits in vain, but no longer than the timeout, 1 s.
 open_connection <- function(port) {
   socketConnection("127.0.0.1", port = port, open = "a+b", blocking = TRUE, timeout = 1L)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <cpp11.hpp>
 
-#include "bind_conditions.h"
 #include "net/free_port.h"
+#include "r/base/conditions.h"
 
 using namespace nodelay;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <cpp11.hpp>
 
-#include "bind_conditions.h"
 #include "hosts/cpu_load.h"
 #include "hosts/methods.h"
+#include "r/base/conditions.h"
 
 using namespace nodelay;
 using namespace cpp11::literals;

@@ -193,21 +193,21 @@ extern "C" SEXP _nodelay_node_socket_connection(SEXP pointer) {
     return cpp11::as_sexp(node_socket_connection(cpp11::as_cpp<cpp11::decay_t<SEXP>>(pointer)));
   END_CPP11
 }
-// bind_serialization.cpp
+// bind_values.cpp
 double serialized_size(SEXP value);
 extern "C" SEXP _nodelay_serialized_size(SEXP value) {
   BEGIN_CPP11
     return cpp11::as_sexp(serialized_size(cpp11::as_cpp<cpp11::decay_t<SEXP>>(value)));
   END_CPP11
 }
-// bind_serialization.cpp
+// bind_values.cpp
 cpp11::raws serialized_bytes(SEXP value, bool by_r);
 extern "C" SEXP _nodelay_serialized_bytes(SEXP value, SEXP by_r) {
   BEGIN_CPP11
     return cpp11::as_sexp(serialized_bytes(cpp11::as_cpp<cpp11::decay_t<SEXP>>(value), cpp11::as_cpp<cpp11::decay_t<bool>>(by_r)));
   END_CPP11
 }
-// bind_serialization.cpp
+// bind_values.cpp
 SEXP plain_value_of(cpp11::raws bytes);
 extern "C" SEXP _nodelay_plain_value_of(SEXP bytes) {
   BEGIN_CPP11
@@ -300,11 +300,11 @@ static const R_CallMethodDef CallEntries[] = {
 };
 }
 
-void define_stand_ins(DllInfo* dll);
+void define_classes(DllInfo* dll);
 
 extern "C" attribute_visible void R_init_nodelay(DllInfo* dll){
   R_registerRoutines(dll, NULL, CallEntries, NULL, NULL);
   R_useDynamicSymbols(dll, FALSE);
-  define_stand_ins(dll);
+  define_classes(dll);
   R_forceSymbols(dll, TRUE);
 }

@@ -23,6 +23,10 @@ const fs::path kCore = kSource / "src/core";
 const std::vector<std::string> kLayers = {"base",  "wire",    "net",   "launch",
                                           "hosts", "cluster", "worker"};
 
+// The side that knows R: the same of its rooms, but main and worker know nothing of each other.
+const fs::path kRSide = kSource / "src/r";
+const std::vector<std::string> kRooms = {"base", "values", "main", "worker"};
+
 std::string text_of_file(const fs::path& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -55,9 +59,8 @@ std::string first_folder(const fs::path& path) {
   return path.has_parent_path() ? path.begin()->string() : "";
 }
 
-std::size_t rank_of(const std::string& layer) {
-  return static_cast<std::size_t>(std::find(kLayers.begin(), kLayers.end(), layer) -
-                                  kLayers.begin());
+std::size_t rank_of(const std::string& layer, const std::vector<std::string>& layers = kLayers) {
+  return static_cast<std::size_t>(std::find(layers.begin(), layers.end(), layer) - layers.begin());
 }
 
 bool may_include(const std::string& layer, const std::string& other) {
@@ -65,12 +68,49 @@ bool may_include(const std::string& layer, const std::string& other) {
   return rank_of(other) <= rank_of(layer);
 }
 
-TEST(Layers, EveryFolderOfTheCoreIsALayer) {
+bool may_room_include(const std::string& room, const std::string& other) {
+  if (room == "worker" && other == "main") return false;
+  return rank_of(other, kRooms) <= rank_of(room, kRooms);
+}
+
+std::set<std::string> folders_in(const fs::path& place) {
   std::set<std::string> folders;
-  for (const auto& entry : fs::directory_iterator(kCore)) {
+  for (const auto& entry : fs::directory_iterator(place)) {
     if (entry.is_directory()) folders.insert(entry.path().filename());
   }
-  EXPECT_EQ(folders, std::set<std::string>(kLayers.begin(), kLayers.end()));
+  return folders;
+}
+
+TEST(Layers, EveryFolderOfTheCoreIsALayer) {
+  EXPECT_EQ(folders_in(kCore), std::set<std::string>(kLayers.begin(), kLayers.end()));
+}
+
+TEST(Layers, EveryFolderOfTheSideThatKnowsRIsARoom) {
+  EXPECT_EQ(folders_in(kRSide), std::set<std::string>(kRooms.begin(), kRooms.end()));
+}
+
+TEST(Layers, ARoomIncludesOnlyItselfThoseBeforeItAndTheCore) {
+  std::size_t num_inner = 0;
+  for (const auto& file : files_below(kRSide)) {
+    const auto room = first_folder(fs::relative(file, kRSide));
+    for (const auto& include : includes_of(text_of_file(file))) {
+      EXPECT_FALSE(include.starts_with("bind_")) << file << " includes " << include;
+      if (!include.starts_with("r/")) continue;
+      ++num_inner;
+      EXPECT_TRUE(fs::exists(kSource / "src" / include)) << file << " includes " << include;
+      const auto other = first_folder(fs::relative(include, "r"));
+      EXPECT_TRUE(may_room_include(room, other)) << file << " includes " << include;
+    }
+  }
+  EXPECT_GT(num_inner, 20u);
+}
+
+TEST(Layers, OnlyEntryPointsStandAtTheTop) {
+  for (const auto& entry : fs::directory_iterator(kSource / "src")) {
+    const auto name = entry.path().filename().string();
+    if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
+    EXPECT_TRUE(name.starts_with("bind_") || name == "cpp11.cpp") << name;
+  }
 }
 
 TEST(Layers, ALayerIncludesOnlyItselfAndThoseBeforeIt) {
@@ -95,7 +135,7 @@ bool is_of_r(const std::string& include) {
                                                  "Rmath.h", "Rinterface.h", "Rembedded.h"};
   return kHeaders.contains(include) || include.starts_with("R_ext/") ||
          include.starts_with("Rcpp") || include.starts_with("cpp11") ||
-         include.starts_with("bind_");
+         include.starts_with("bind_") || include.starts_with("r/");
 }
 
 TEST(Layers, TheCoreKnowsNothingOfR) {
@@ -140,7 +180,7 @@ TEST(Layers, NoFileHasANameThatSaysNothing) {
 }
 
 TEST(Layers, EveryHeaderIsIncludedOnceAndEveryFileSaysItsLicense) {
-  for (const auto* folder : {"src/core", "inst/include", "tests/cpp"}) {
+  for (const auto* folder : {"src/core", "src/r", "inst/include", "tests/cpp"}) {
     for (const auto& file : files_below(kSource / folder)) {
       const auto text = text_of_file(file);
       EXPECT_TRUE(text.starts_with("// SPDX-License-Identifier: MIT\n")) << file;

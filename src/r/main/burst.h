@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "bind_node.h"
 #include "cluster/node_set.h"
+#include "r/main/node_handle.h"
 
 namespace nodelay {
 

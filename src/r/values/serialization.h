@@ -38,6 +38,9 @@ std::shared_ptr<const Buffer> serialize_by_r(SEXP value, Encoding encoding);
 /// The same, as `reader` may get it.
 Payload make_payload(SEXP value, Encoding encoding, Reader reader);
 
+/// How many bytes `value` takes in version 3 of R's format; both encodings take the same.
+double serialized_bytes_of(SEXP value);
+
 /// Builds the value that `bytes` hold, some of it perhaps over the shared memory that came with
 /// them; the caller protects it. Unwinds as R errors do. Throws Error(protocol) where that memory
 /// is not sealed.

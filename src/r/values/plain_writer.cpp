@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "bind_plain_writer.h"
+#include "r/values/plain_writer.h"
 
 #include <algorithm>
 #include <limits>
 #include <vector>
 
-#include "bind_plain_format.h"
+#include "r/values/plain_format.h"
 
 namespace nodelay {
 namespace {

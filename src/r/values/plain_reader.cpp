@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "bind_plain_reader.h"
+#include "r/values/plain_reader.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-#include "bind_plain_format.h"
+#include "r/values/plain_format.h"
 
 namespace nodelay {
 namespace {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "bind_conditions.h"
+#include "r/main/loss.h"
+
+#include "r/base/conditions.h"
 
 namespace nodelay {
 namespace {
@@ -11,11 +13,6 @@ SEXP integer_or_na(const std::optional<int>& value) {
 }
 
 }  // namespace
-
-void raise(ErrorKind kind, const std::string& message, const cpp11::writable::list& fields) {
-  cpp11::package("nodelay")["signal_error"](name_of(kind), message, fields);
-  cpp11::stop("signal_error() returned");  // it never does
-}
 
 cpp11::writable::list loss_fields(const Node& node) {
   const Loss& loss = *node.loss();

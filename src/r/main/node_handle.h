@@ -8,8 +8,8 @@
 
 #include <cpp11.hpp>
 
-#include "bind_serialization.h"
 #include "cluster/node.h"
+#include "r/values/serialization.h"
 
 namespace nodelay {
 
@@ -74,19 +74,10 @@ void ensure_free(const NodeHandle& handle);
 /// protects it. Unwinds as R errors do.
 SEXP next_value(Node& node);
 
+/// R's own connection to the node, made on first use and kept as long as the node.
+SEXP socket_connection(NodeHandle& handle);
+
 /// Gives up the node's calls and throws Error(timeout).
 [[noreturn]] void raise_timeout(const NodeHandle& handle);
-
-/// A list's element `name`, R_NilValue where there is none. Allocates nothing.
-SEXP list_element(SEXP list, const char* name);
-
-/// The same as a C++ value. Throws as conversions of cpp11 do where it is of another type.
-template <typename Value>
-Value element(const cpp11::list& list, const char* name) {
-  return cpp11::as_cpp<Value>(list_element(list, name));
-}
-
-/// True where `text` is one string and equals `expected`.
-bool is_string(SEXP text, const char* expected);
 
 }  // namespace nodelay

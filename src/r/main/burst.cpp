@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "bind_burst.h"
+#include "r/main/burst.h"
+
+#include <nodelay/error.h>
 
 #include <algorithm>
 #include <exception>
 
-#include "bind_conditions.h"
+#include "r/base/lists.h"
+#include "r/main/loss.h"
 
 namespace nodelay {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bind_stand_ins.h"
+#include "r/values/stand_ins.h"
 
 #include <R_ext/Altrep.h>
 #include <nodelay/error.h>
@@ -277,11 +277,7 @@ StandInReading::~StandInReading() {
   memory_to_take = previous_;
 }
 
-}  // namespace nodelay
-
-// Defines the classes of stand-ins when the package is loaded.
-[[cpp11::init]] void define_stand_ins(DllInfo* dll) {
-  using namespace nodelay;
+void define_stand_ins(DllInfo* dll) {
   packed_list_class = R_make_altinteger_class("nodelay_list", "nodelay", dll);
   R_set_altrep_Length_method(packed_list_class, no_length);
   R_set_altrep_Serialized_state_method(packed_list_class, packed_state);
@@ -302,3 +298,5 @@ StandInReading::~StandInReading() {
   R_set_altcomplex_Elt_method(complex, element_of<Rcomplex>);
   R_set_altraw_Elt_method(raw, element_of<Rbyte>);
 }
+
+}  // namespace nodelay

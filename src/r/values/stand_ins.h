@@ -7,8 +7,8 @@
 
 #include <cpp11.hpp>
 
-#include "bind_packed_list.h"
 #include "net/shared_memory.h"
+#include "r/values/packed_list.h"
 
 namespace nodelay {
 
@@ -58,5 +58,8 @@ class StandInReading {
  private:
   const SharedMemory* previous_;  // reading a value can make R read another
 };
+
+/// Defines their classes, when the package is loaded.
+void define_stand_ins(DllInfo* dll);
 
 }  // namespace nodelay

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "bind_plain_format.h"
+#include "r/values/plain_format.h"
 
 #include <clocale>
 #include <memory>
 #include <string>
 
-#include "bind_serialization.h"
+#include "r/values/serialization.h"
 
 namespace nodelay {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bind_evaluation.h"
+#include "r/worker/evaluation.h"
 
 namespace nodelay {
 namespace {

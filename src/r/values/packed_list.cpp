@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bind_packed_list.h"
+#include "r/values/packed_list.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bind_serialization.h"
+#include "r/values/serialization.h"
 
 #include <nodelay/error.h>
 
@@ -8,9 +8,9 @@
 #include <optional>
 #include <utility>
 
-#include "bind_plain_reader.h"
-#include "bind_plain_writer.h"
-#include "bind_stand_ins.h"
+#include "r/values/plain_reader.h"
+#include "r/values/plain_writer.h"
+#include "r/values/stand_ins.h"
 
 namespace nodelay {
 namespace {
@@ -124,11 +124,7 @@ SEXP unserialize(Bytes bytes, Descriptor memory) {
   });
 }
 
-}  // namespace nodelay
-
-// How many bytes `value` takes in version 3 of R's format; both encodings take the same.
-[[cpp11::register]] double serialized_size(SEXP value) {
-  using namespace nodelay;
+double serialized_bytes_of(SEXP value) {
   double num_bytes = 0;
   cpp11::unwind_protect([&] {
     R_outpstream_st stream;
@@ -140,30 +136,4 @@ SEXP unserialize(Bytes bytes, Descriptor memory) {
   return num_bytes;
 }
 
-// The bytes that travel for `value`; those of R's own serializer where `by_r`. For tests.
-[[cpp11::register]] cpp11::raws serialized_bytes(SEXP value, bool by_r) {
-  using namespace nodelay;
-  const auto buffer =
-      by_r ? serialize_by_r(value, Encoding::native) : serialize(value, Encoding::native);
-  cpp11::writable::raws bytes(static_cast<R_xlen_t>(buffer->size()));
-  std::memcpy(RAW(bytes), buffer->data(), buffer->size());
-  return bytes;
-}
-
-// A list of the value that `bytes` hold, where nodelay's own reader takes it; NULL where it is left
-// to R. For tests.
-[[cpp11::register]] SEXP plain_value_of(cpp11::raws bytes) {
-  using namespace nodelay;
-  const auto content = plain_content(
-      {reinterpret_cast<const std::byte*>(RAW(bytes)), static_cast<std::size_t>(bytes.size())});
-  if (!content) return R_NilValue;
-  return cpp11::unwind_protect([&] {
-    SEXP value = read_plain_value(*content);
-    if (value == nullptr) return R_NilValue;
-    PROTECT(value);
-    SEXP list = Rf_allocVector(VECSXP, 1);
-    SET_VECTOR_ELT(list, 0, value);
-    UNPROTECT(1);
-    return list;
-  });
-}
+}  // namespace nodelay
