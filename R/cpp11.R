@@ -108,12 +108,12 @@ serialized_size <- function(value) {
   .Call(`_nodelay_serialized_size`, value)
 }
 
-serialized_bytes <- function(value, by_r) {
-  .Call(`_nodelay_serialized_bytes`, value, by_r)
+encoded_value <- function(value) {
+  .Call(`_nodelay_encoded_value`, value)
 }
 
-plain_value_of <- function(bytes) {
-  .Call(`_nodelay_plain_value_of`, bytes)
+decoded_value <- function(bytes) {
+  .Call(`_nodelay_decoded_value`, bytes)
 }
 
 worker_fork <- function(temporary_folder, can_fork) {

@@ -201,17 +201,17 @@ extern "C" SEXP _nodelay_serialized_size(SEXP value) {
   END_CPP11
 }
 // bind_values.cpp
-cpp11::raws serialized_bytes(SEXP value, bool by_r);
-extern "C" SEXP _nodelay_serialized_bytes(SEXP value, SEXP by_r) {
+cpp11::raws encoded_value(SEXP value);
+extern "C" SEXP _nodelay_encoded_value(SEXP value) {
   BEGIN_CPP11
-    return cpp11::as_sexp(serialized_bytes(cpp11::as_cpp<cpp11::decay_t<SEXP>>(value), cpp11::as_cpp<cpp11::decay_t<bool>>(by_r)));
+    return cpp11::as_sexp(encoded_value(cpp11::as_cpp<cpp11::decay_t<SEXP>>(value)));
   END_CPP11
 }
 // bind_values.cpp
-SEXP plain_value_of(cpp11::raws bytes);
-extern "C" SEXP _nodelay_plain_value_of(SEXP bytes) {
+SEXP decoded_value(cpp11::raws bytes);
+extern "C" SEXP _nodelay_decoded_value(SEXP bytes) {
   BEGIN_CPP11
-    return cpp11::as_sexp(plain_value_of(cpp11::as_cpp<cpp11::decay_t<cpp11::raws>>(bytes)));
+    return cpp11::as_sexp(decoded_value(cpp11::as_cpp<cpp11::decay_t<cpp11::raws>>(bytes)));
   END_CPP11
 }
 // bind_worker.cpp
@@ -265,6 +265,8 @@ static const R_CallMethodDef CallEntries[] = {
     {"_nodelay_cluster_run",            (DL_FUNC) &_nodelay_cluster_run,            5},
     {"_nodelay_cluster_run_slices",     (DL_FUNC) &_nodelay_cluster_run_slices,     4},
     {"_nodelay_core_count",             (DL_FUNC) &_nodelay_core_count,             1},
+    {"_nodelay_decoded_value",          (DL_FUNC) &_nodelay_decoded_value,          1},
+    {"_nodelay_encoded_value",          (DL_FUNC) &_nodelay_encoded_value,          1},
     {"_nodelay_find_port",              (DL_FUNC) &_nodelay_find_port,              3},
     {"_nodelay_handle_plan",            (DL_FUNC) &_nodelay_handle_plan,            1},
     {"_nodelay_is_own_cluster",         (DL_FUNC) &_nodelay_is_own_cluster,         1},
@@ -283,8 +285,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_nodelay_nodes_signal",           (DL_FUNC) &_nodelay_nodes_signal,           2},
     {"_nodelay_nodes_start",            (DL_FUNC) &_nodelay_nodes_start,            5},
     {"_nodelay_nodes_stop",             (DL_FUNC) &_nodelay_nodes_stop,             2},
-    {"_nodelay_plain_value_of",         (DL_FUNC) &_nodelay_plain_value_of,         1},
-    {"_nodelay_serialized_bytes",       (DL_FUNC) &_nodelay_serialized_bytes,       2},
     {"_nodelay_serialized_size",        (DL_FUNC) &_nodelay_serialized_size,        1},
     {"_nodelay_session_close",          (DL_FUNC) &_nodelay_session_close,          2},
     {"_nodelay_session_new",            (DL_FUNC) &_nodelay_session_new,            0},

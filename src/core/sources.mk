@@ -8,7 +8,9 @@ NODELAY_CORE = \
   wire/buffer.cpp \
   wire/fork_message.cpp \
   wire/frame.cpp \
+  wire/value_reader.cpp \
   wire/value_scanner.cpp \
+  wire/value_writer.cpp \
   net/beacon_linux.cpp \
   net/descriptor_passing.cpp \
   net/free_port.cpp \

@@ -9,7 +9,7 @@
 #include <cpp11.hpp>
 
 #include "cluster/node.h"
-#include "r/values/serialization.h"
+#include "r/values/payloads.h"
 
 namespace nodelay {
 

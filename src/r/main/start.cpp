@@ -9,7 +9,7 @@
 #include "r/main/command_plan.h"
 #include "r/main/loss.h"
 #include "r/main/node_handle.h"
-#include "r/values/serialization.h"
+#include "r/values/payloads.h"
 
 using namespace cpp11::literals;
 

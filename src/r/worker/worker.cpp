@@ -27,7 +27,7 @@
 #include "launch/worker_variables.h"
 #include "net/rendezvous.h"
 #include "r/base/lists.h"
-#include "r/values/serialization.h"
+#include "r/values/payloads.h"
 #include "r/worker/evaluation.h"
 #include "worker/fork_service.h"
 #include "worker/link.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Lists of 128 and more small vectors travel to and from native workers as a few long ones.
+# Lists of many small vectors, which travel to and from native workers in runs of those that are alike.
 
 many <- function(...) rep(list(...), length.out = 300)
 
@@ -8,7 +8,7 @@ lists <- list(
   many(integer(), character(), 1:0 + 0L), many(1:7 + 0L, c(0.5, NaN, NA, Inf, -0)), stats::setNames(as.list(1:300), paste0("n", 1:300)),
   structure(as.list(1:300), class = "odd", note = "kept"), array(as.list(1:300), c(3, 100)), as.list(1:127), as.list(1:128),
   many(iconv("\u00e9", "UTF-8", "latin1"), "bytes\xff"),
-  # Not packed, or in part: elements of other kinds.
+  # In part no runs: elements of other kinds.
   many(1, c(a = 1)), many(1, factor("a")), many(1, 1i), many(1, as.raw(1)), many(1, list(2)), many(1, quote(x)), many(1, 1:3),
   many(1, task(function(x) x)), many(1, globalenv()), many(1, numeric(5000)), many(1, 1:1e6), list(as.list(1:300), list(many("deep"), 1)),
   as.list(data.frame(a = 1:300, b = "x")), do.call(data.frame, as.list(stats::setNames(1:200, paste0("v", 1:200))))
