@@ -57,9 +57,19 @@ isConnectionValid <- function(con) {
 
 #' @rdname connectionId
 #' @method all.equal connection
-#' @export
 all.equal.connection <- function(target, current, ...) {
   if (identical(target, current)) TRUE else "Connections differ"
+}
+
+# Newer versions of parallelly have the same method. R tells the user where a package overwrites a
+# method that is not its own, which it sees by the name of what encloses that: this one has the name of
+# parallelly, so that it gives way without a word. Nor does it take the place of another.
+register_connection_method <- function() {
+  present <- utils::getS3method("all.equal", "connection", optional = TRUE, envir = baseenv())
+  if (!is.null(present)) return(invisible())
+  method <- all.equal.connection
+  environment(method) <- structure(new.env(parent = topenv()), name = "parallelly")
+  registerS3method("all.equal", "connection", method, envir = baseenv())
 }
 
 #' Count R's connections

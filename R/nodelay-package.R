@@ -48,6 +48,7 @@ register_for_parallelly <- function(...) {
   the$session <- session_new()
   if (isNamespaceLoaded("parallelly")) register_for_parallelly()
   setHook(packageEvent("parallelly", "onLoad"), register_for_parallelly)
+  register_connection_method()
   reg.finalizer(the, stop_all_nodes, onexit = TRUE)
   if (!is_starting_worker()) register_cluster_types()
 }

@@ -6,7 +6,7 @@ using namespace nodelay;
 
 // The life of a template: returns in the workers that it forks.
 [[cpp11::register]] void worker_fork(std::string temporary_folder, bool can_fork) {
-  entry([&] { live_as_template(std::move(temporary_folder), can_fork); });
+  entry([&] { live_as_template(temporary_folder, can_fork); });
 }
 
 // Connects to the main process that started this worker.

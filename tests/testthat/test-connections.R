@@ -21,6 +21,35 @@ test_that("an open connection has an identifier of its own", {
   expect_identical(eval(quote(all.equal(first, second)), list(first = first, second = second), globalenv()), "Connections differ")
 })
 
+# A library with what matters here of a newer parallelly: its name, and a method of its own.
+local_newer_parallelly <- function(frame = parent.frame()) {
+  library_folder <- withr::local_tempdir(.local_envir = frame)
+  source <- file.path(withr::local_tempdir(), "parallelly")
+  dir.create(file.path(source, "R"), recursive = TRUE)
+  writeLines(c("Package: parallelly", "Version: 99.0", "Title: Stand-In", "License: MIT"), file.path(source, "DESCRIPTION"))
+  writeLines("S3method(all.equal, connection)", file.path(source, "NAMESPACE"))
+  writeLines("all.equal.connection <- function(target, current, ...) 'from parallelly'", file.path(source, "R", "all.equal.R"))
+  tools::Rcmd(c("INSTALL", "--no-docs", "--no-test-load", paste0("--library=", library_folder), source), stdout = FALSE, stderr = FALSE)
+  library_folder
+}
+
+# What a fresh R writes that loads `packages` and then compares two connections.
+loading <- function(packages, libraries = character()) {
+  code <- c(sprintf("invisible(loadNamespace('%s'))", packages), "cat(all.equal(stdin(), stdout()))")
+  withr::local_envvar(R_LIBS = paste(c(libraries, .libPaths()), collapse = ":"))
+  system2(rscript_path(), c("--no-init-file", "-e", shQuote(paste(code, collapse = "; "))), stdout = TRUE, stderr = TRUE)
+}
+
+test_that("nodelay's method for connections and parallelly's give way to each other without a word", {
+  newer <- local_newer_parallelly()
+  expect_identical(loading("nodelay"), "Connections differ")
+  expect_identical(loading(c("nodelay", "parallelly"), newer), "from parallelly")
+  expect_identical(loading(c("parallelly", "nodelay"), newer), "from parallelly")
+  skip_if_not_installed("parallelly")
+  expect_identical(loading(c("nodelay", "parallelly")), "Connections differ")
+  expect_identical(loading(c("parallelly", "nodelay")), "Connections differ")
+})
+
 test_that("a closed connection is not valid, whether or not its number is in use again", {
   con <- rawConnection(raw(0))
   index <- as.integer(con)

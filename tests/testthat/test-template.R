@@ -75,6 +75,22 @@ test_that("each worker has a temporary folder of its own, which goes with it", {
   expect_identical(list.files(folder), character())
 })
 
+test_that("no worker takes a folder that was made in the place of its template's", {
+  folder <- local_temporary_folder()
+  names <- withr::local_tempfile()
+  profile <- withr::local_tempfile(lines = sprintf("cat(tempdir(), '\\n', file = '%s', append = TRUE)", names))
+  withr::local_envvar(R_PROFILE_USER = profile)
+  local_cluster(1)
+  of_template <- trimws(readLines(names))
+  expect_length(of_template, 1L)
+  expect_false(dir.exists(of_template))
+  dir.create(of_template)
+  cl <- local_cluster(1)
+  expect_identical(dirname(clusterCall(cl, tempdir)[[1L]]), folder)
+  expect_false(of_template %in% clusterCall(cl, tempdir)[[1L]])
+  expect_true(dir.exists(of_template))
+})
+
 test_that("workers draw different random numbers and make different names of files", {
   cl <- local_cluster(I(3))
   expect_identical(anyDuplicated(unlist(clusterCall(cl, task(function() runif(1L))))), 0L)

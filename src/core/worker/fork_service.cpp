@@ -112,16 +112,19 @@ bool answer(int control, const ForkAnswer& news) {
 
 }  // namespace
 
-void serve_forks(Descriptor control, Descriptor main_process, int obstacle) {
+void serve_forks(Descriptor control, Descriptor main_process,
+                 const std::function<int()>& obstacle) {
   set_close_on_exec(control.get());
   set_nonblocking(control.get());
-  if (obstacle == 0) obstacle = prepare_to_fork_siblings();
-  if (!answer(control.get(), {::getpid(), obstacle}) || obstacle != 0) end_template();
+  int why = obstacle();
+  if (why == 0) why = prepare_to_fork_siblings();
+  if (!answer(control.get(), {::getpid(), why}) || why != 0) end_template();
   const sigset_t mask = block_interrupts();
   for (;;) {
     auto order = await_order(control.get(), main_process.get());
     if (!order) end_template();
-    const pid_t pid = fork_sibling();
+    why = obstacle();
+    const pid_t pid = why == 0 ? fork_sibling() : -1;
     if (pid == 0) {
       control.close();
       main_process.close();
@@ -129,7 +132,7 @@ void serve_forks(Descriptor control, Descriptor main_process, int obstacle) {
       ::sigprocmask(SIG_SETMASK, &mask, nullptr);
       return;
     }
-    if (!answer(control.get(), {pid, pid < 0 ? errno : 0})) end_template();
+    if (!answer(control.get(), {pid, why != 0 ? why : pid < 0 ? errno : 0})) end_template();
   }
 }
 

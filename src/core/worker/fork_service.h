@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <sys/types.h>
+#include <functional>
 
 #include "base/descriptor.h"
 
@@ -13,8 +13,8 @@ namespace nodelay {
 /// children of the main process, the template's parent.
 ///
 /// `control`: the socket that requests come by. `main_process`: readable once that has ended;
-/// may be empty. `obstacle`: errno where the caller knows why this process must not fork, else 0.
-/// Throws Error(system), in a worker.
-void serve_forks(Descriptor control, Descriptor main_process, int obstacle);
+/// may be empty. `obstacle` returns errno where the caller knows why this process must not fork,
+/// else 0; it is asked at the beginning and before each fork. Throws Error(system), in a worker.
+void serve_forks(Descriptor control, Descriptor main_process, const std::function<int()>& obstacle);
 
 }  // namespace nodelay

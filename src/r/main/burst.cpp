@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "r/base/lists.h"
+#include "r/base/r_interface.h"
 #include "r/main/loss.h"
 
 namespace nodelay {
@@ -77,13 +78,12 @@ bool is_immutable(SEXP function) {
   static const SEXP kSrcref = Rf_install("srcref");
   if (TYPEOF(function) == STRSXP) return true;
   if (TYPEOF(function) != CLOSXP) return false;
-  for (SEXP attribute = ATTRIB(function); attribute != R_NilValue; attribute = CDR(attribute)) {
-    if (TAG(attribute) != kSrcref) return false;
-  }
-  const SEXP environment = CLOENV(function);
+  const bool is_bare =
+      for_each_attribute(function, [](SEXP tag, SEXP /*value*/) { return tag == kSrcref; });
+  const SEXP environment = closure_environment(function);
   const bool is_well_known =
       environment == R_GlobalEnv || environment == R_BaseEnv || R_IsNamespaceEnv(environment);
-  return is_well_known && is_plain_code(FORMALS(function)) &&
+  return is_bare && is_well_known && is_plain_code(closure_formals(function)) &&
          is_plain_code(R_ClosureExpr(function));
 }
 
@@ -91,8 +91,9 @@ bool is_immutable(SEXP function) {
 // parts. None of them is ever changed in place.
 bool is_same_function(SEXP one, SEXP other) {
   if (one == other) return one != R_NilValue;
-  return TYPEOF(one) == CLOSXP && TYPEOF(other) == CLOSXP && CLOENV(one) == CLOENV(other) &&
-         FORMALS(one) == FORMALS(other) && BODY(one) == BODY(other);
+  return TYPEOF(one) == CLOSXP && TYPEOF(other) == CLOSXP &&
+         closure_environment(one) == closure_environment(other) &&
+         closure_formals(one) == closure_formals(other) && closure_body(one) == closure_body(other);
 }
 
 }  // namespace
@@ -202,8 +203,8 @@ Burst::Result Burst::next() {
     while (!with_news_.empty()) {
       const std::size_t node = with_news_.back();
       Member& member = members_[node];
-      const SEXP value = take_value(member);
-      if (value == R_UnboundValue) {
+      const auto value = take_value(member);
+      if (!value) {
         ensure_answerable(member);
         with_news_.pop_back();
         continue;
@@ -211,8 +212,8 @@ Burst::Result Burst::next() {
       const std::size_t task = member.tasks.front();
       member.tasks.erase(member.tasks.begin());
       --num_under_way_;
-      take_note(member, value);
-      return {node, task, value};
+      take_note(member, *value);
+      return {node, task, *value};
     }
     flush();
     if (with_news_.empty()) wait();
@@ -256,16 +257,16 @@ void Burst::begin_waiting() {
   session.advance_departures();
 }
 
-// R_UnboundValue where none has come.
-SEXP Burst::take_value(const Member& member) {
+// Nothing where none has come.
+std::optional<SEXP> Burst::take_value(const Member& member) {
   Node& node = *member.handle->node;
   if (member.tasks.empty()) {
     if (node.protocol() == Protocol::framed) node.take_reply();  // which is an offence
-    return R_UnboundValue;
+    return std::nullopt;
   }
   if (node.protocol() == Protocol::bare) {
-    const SEXP message = next_value(node);
-    return message == R_UnboundValue ? message : list_element(message, "value");
+    const auto message = next_value(node);
+    return message ? std::optional(list_element(*message, "value")) : std::nullopt;
   }
   while (auto reply = node.take_reply()) {
     if (!*reply->ends_call) {  // an event: nobody listens to a call of this kind
@@ -274,7 +275,7 @@ SEXP Burst::take_value(const Member& member) {
     }
     return read_out(node, *reply);
   }
-  return R_UnboundValue;
+  return std::nullopt;
 }
 
 void Burst::ensure_answerable(const Member& member) const {

@@ -102,7 +102,7 @@ class Burst {
   void wait();
   void begin_waiting();
   void take_note(Member& member, SEXP value);
-  SEXP take_value(const Member& member);
+  std::optional<SEXP> take_value(const Member& member);
   void ensure_answerable(const Member& member) const;
 
   SEXP function_;

@@ -61,8 +61,7 @@ SEXP receive_message(NodeHandle& handle) {
   Node& node = *handle.node;
   const TimePoint deadline = seconds_from(Clock::now(), handle.timeout);
   for (bool is_first = true;; is_first = false) {
-    const SEXP value = next_value(node);
-    if (value != R_UnboundValue) return value;
+    if (const auto value = next_value(node)) return *value;
     if (node.loss()) raise_loss(node);
     ensure_running(handle);
     ensure_reply_is_due(node);
@@ -81,8 +80,8 @@ cpp11::list receive_any_message(const std::vector<NodeHandle*>& handles) {
     const NodeHandle* most_impatient = nullptr;  // of those that a reply is due from
     for (std::size_t i = 0; i < handles.size(); ++i) {
       Node& node = *handles[i]->node;
-      const cpp11::sexp value = next_value(node);
-      if (value != R_UnboundValue) {
+      if (const auto next = next_value(node)) {
+        const cpp11::sexp value(*next);
         return cpp11::writable::list({"node"_nm = static_cast<int>(i) + 1, "value"_nm = value});
       }
       if (node.loss()) raise_loss(node);

@@ -58,8 +58,8 @@ bool is_outcome(SEXP value) {
   return TYPEOF(value) == VECSXP && is_string(list_element(value, "type"), "VALUE");
 }
 
-// The value of a reply; R_UnboundValue where it is not wanted any more.
-SEXP value_of(Node& node, Reply& reply) {
+// The value of a reply; nothing where it is not wanted any more.
+std::optional<SEXP> value_of(Node& node, Reply& reply) {
   SEXP value = R_NilValue;  // unprotected, but nothing below allocates
   try {
     value = read_out(node, reply);
@@ -67,7 +67,7 @@ SEXP value_of(Node& node, Reply& reply) {
     if (!reply.ends_call) node.settle(true);
     throw;
   }
-  if (!reply.ends_call && !node.settle(is_outcome(value))) return R_UnboundValue;
+  if (!reply.ends_call && !node.settle(is_outcome(value))) return std::nullopt;
   return value;
 }
 
@@ -132,12 +132,11 @@ void ensure_running(const NodeHandle& handle) {
                                       ": start a new cluster to go on.");
 }
 
-SEXP next_value(Node& node) {
+std::optional<SEXP> next_value(Node& node) {
   while (auto reply = node.take_reply()) {
-    const SEXP value = value_of(node, *reply);
-    if (value != R_UnboundValue) return value;
+    if (const auto value = value_of(node, *reply)) return value;
   }
-  return R_UnboundValue;
+  return std::nullopt;
 }
 
 SEXP socket_connection(NodeHandle& handle) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,9 +71,9 @@ void ensure_running(const NodeHandle& handle);
 /// Throws Error(argument) where a burst has calls under way on the node.
 void ensure_free(const NodeHandle& handle);
 
-/// The next wanted value that has been read; R_UnboundValue where there is none. The caller
-/// protects it. Unwinds as R errors do.
-SEXP next_value(Node& node);
+/// The next wanted value that has been read; nothing where there is none. The caller protects it.
+/// Unwinds as R errors do.
+std::optional<SEXP> next_value(Node& node);
 
 /// R's own connection to the node, made on first use and kept as long as the node.
 SEXP socket_connection(NodeHandle& handle);

@@ -8,17 +8,16 @@ namespace {
 SEXP make_call(SEXP function, SEXP arguments, SEXP quote) {
   const SEXP names = Rf_getAttrib(arguments, R_NamesSymbol);
   const R_xlen_t num_arguments = Rf_xlength(arguments);
-  SEXP call = PROTECT(Rf_allocList(static_cast<int>(num_arguments) + 1));
-  SET_TYPEOF(call, LANGSXP);
-  SETCAR(call, TYPEOF(function) == STRSXP ? Rf_installTrChar(STRING_ELT(function, 0)) : function);
-  SEXP cell = CDR(call);
+  SEXP cell = PROTECT(Rf_allocList(static_cast<int>(num_arguments)));
+  SEXP called = TYPEOF(function) == STRSXP ? Rf_installTrChar(STRING_ELT(function, 0)) : function;
+  SEXP call = PROTECT(Rf_lcons(called, cell));
   for (R_xlen_t i = 0; i < num_arguments; ++i, cell = CDR(cell)) {
     SETCAR(cell, Rf_lang2(quote, VECTOR_ELT(arguments, i)));
     if (names == R_NilValue) continue;
     const SEXP name = STRING_ELT(names, i);
     if (name != NA_STRING && LENGTH(name) > 0) SET_TAG(cell, Rf_installTrChar(name));
   }
-  UNPROTECT(1);
+  UNPROTECT(2);
   return call;
 }
 

@@ -18,7 +18,6 @@
 #include <nodelay/error.h>
 
 #include <R_ext/Utils.h>
-#include <Rembedded.h>
 #include <cpp11.hpp>
 
 #include "launch/output_log.h"
@@ -32,6 +31,10 @@
 #include "worker/fork_service.h"
 #include "worker/link.h"
 #include "worker/watch.h"
+
+// Declared here, since no header of R's documented interface does. A forked worker's proc.time()
+// counts from its own start, as that of any process does, and nothing documented sets R's clock.
+extern "C" void R_setStartTime(void);
 
 namespace nodelay {
 namespace {
@@ -137,12 +140,16 @@ Watch::Actions watch_actions(const std::string& temporary_folder) {
   return actions;
 }
 
-// The template's is none of this process's, though somebody else may have made one of its name
-// meanwhile. tempdir(check = TRUE) makes one where there is none.
-void make_temporary_folder() {
-  static char none[] = "";
-  R_TempDir = none;
-  cpp11::package("base")["tempdir"](true);
+bool is_there(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
+}
+
+// tempdir(check = TRUE) makes one where the folder that R had, which was the template's, is gone.
+void make_temporary_folder(const std::string& of_template) {
+  const std::string own = cpp11::as_cpp<std::string>(cpp11::package("base")["tempdir"](true));
+  if (own != of_template) return;
+  throw Error(ErrorKind::system, "Somebody else has just made a folder of this name: " + own);
 }
 
 Worker& worker_of(SEXP pointer) {
@@ -268,16 +275,19 @@ void end_evaluation(Worker& worker) {
 
 }  // namespace
 
-void live_as_template(std::string temporary_folder, bool can_fork) {
+void live_as_template(const std::string& temporary_folder, bool can_fork) {
   Descriptor control(std::stoi(take_variable(kTemplateVariable)));
   if (!take_variable(kOwnHeapGrowthVariable).empty()) ::unsetenv(kHeapGrowthVariable);
   Descriptor main_process = open_main_process();
   if (!main_process) can_fork = false;  // the workers would be children of somebody else
   // Workers do not need it, and so nothing is left behind however this process ends.
-  if (can_fork) TemporaryFolder{std::move(temporary_folder)};
-  serve_forks(std::move(control), std::move(main_process), can_fork ? 0 : ENOTSUP);
+  if (can_fork) TemporaryFolder{temporary_folder};
+  serve_forks(std::move(control), std::move(main_process), [&] {
+    if (!can_fork) return ENOTSUP;
+    return is_there(temporary_folder) ? EEXIST : 0;  // R would take it for the worker's
+  });
   cpp11::unwind_protect([] { R_setStartTime(); });
-  make_temporary_folder();
+  make_temporary_folder(temporary_folder);
 }
 
 SEXP connect_worker(const std::string& temporary_folder) {

@@ -11,7 +11,7 @@ namespace nodelay {
 
 /// The life of a template: returns in the workers that it forks, each with a temporary folder of
 /// its own. `can_fork`: nothing of this R session is such that two workers must not share it.
-void live_as_template(std::string temporary_folder, bool can_fork);
+void live_as_template(const std::string& temporary_folder, bool can_fork);
 
 /// Connects to the main process that started this worker. The external pointer that the others
 /// take.

@@ -170,7 +170,8 @@ class Probe {
     const int obstacle = next_number();
     const std::string control = variable("NODELAY_TEMPLATE");
     if (control.empty()) return;
-    serve_forks(Descriptor(std::stoi(control)), open_exit_descriptor(::getppid()), obstacle);
+    serve_forks(Descriptor(std::stoi(control)), open_exit_descriptor(::getppid()),
+                [obstacle] { return obstacle; });
   }
 
   void report() {
