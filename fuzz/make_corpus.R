@@ -24,7 +24,7 @@ header <- function(kind, flags = 0, request = 0, body_bytes = 0) {
   c(charToRaw("ND"), as.raw(c(kind, flags)), raw(4),
     little_endian(request, 8), little_endian(body_bytes, 8))
 }
-hello <- c(little_endian(1, 4), little_endian(4711, 4))
+hello <- c(little_endian(2, 4), little_endian(4711, 4))
 write_seed("frame", "hello_body", hello)
 write_seed("frame", "hello", c(header(1, body_bytes = 8), hello))
 write_seed("frame", "call", header(2, request = 1, body_bytes = 100))
@@ -70,3 +70,14 @@ write_value("formula", structure(y ~ x, .Environment = globalenv()))
 write_seed("value_scanner", "huge_vector", c(
   serialize(raw(0), NULL, version = 2)[1:18], as.raw(rep(255, 4)), as.raw(c(0, 1, 0, 0)), raw(4)
 ))
+
+# Values in nodelay's own format, behind a byte that says how they are cut.
+write_own_value <- function(name, value) {
+  write_seed("value_reader", name, c(as.raw(9), nodelay:::encoded_value(value)))
+}
+write_own_value("vectors", list(1i, as.raw(0:3), c(NA, "a", "a"), c(TRUE, NA), 1.5, 1:2 + 0L))
+write_own_value("list", list(a = 1, b = list("x"), c = as.list(1:20)))
+write_own_value("closure", closure)
+write_own_value("environment", locked)
+write_own_value("factor", factor(c("a", "b")))
+write_own_value("namespace", list(asNamespace("stats"), sum))

@@ -19,8 +19,8 @@ expect_interrupt <- function(expr) {
   expect_false(ended_by_itself)
 }
 
-# A value in which `x` goes through the stream: what lies in an environment is not shared memory.
-streamed <- function(x) list2env(list(x = x), parent = emptyenv())
+# A value as large as `x` that goes through the stream: in pieces that are too small for shared memory.
+streamed <- function(x) lapply(seq(1, length(x), by = 1e5), function(from) x[seq(from, min(from + 1e5 - 1, length(x)))])
 
 interrupted_call <- function(cl, ...) {
   expect_interrupt(clusterCall(cl, interrupts, 0, Sys.getpid(), pids_of(cl)[1L], ...))

@@ -150,6 +150,7 @@ test_that("many calls leave no memory behind, in the main process and in the wor
     clusterApply(cl, 1:20000, task(function(i) i))
     c(resident_mb(), clusterCall(cl, resident_mb)[[1]])
   }
+  call_often() # until the heaps have the size that they need
   before <- call_often()
   after <- call_often()
   expect_true(all(after - before < 4), label = paste("growth of", toString(round(after - before, 1)), "MB"))
@@ -252,4 +253,36 @@ test_that("the time limit is on waiting for workers, not on making their argumen
   slow <- structure(list(1, 2, 3), class = "slow_elements")
   registerS3method("[[", "slow_elements", function(x, i) { Sys.sleep(0.45); unclass(x)[[i]] }, envir = globalenv())
   expect_identical(clusterApply(cl, slow, task(function(x) { Sys.sleep(0.2); x })), list(1, 2, 3))
+})
+
+test_that("each task gets its own copy of a function and what that has captured", {
+  for_each_way(function(way, name) {
+    cl <- cluster_for(way, 2)
+    make <- function(data) {
+      count <- 0
+      function(i) {
+        count <<- count + i
+        data[1] <<- data[1] + i
+        c(count, data[1], length(data))
+      }
+    }
+    data <- sin(1:1e5) # large enough for shared memory
+    f <- make(data)
+    expected <- lapply(1:20, function(i) c(i, data[1] + i, 1e5))
+    expect_identical(clusterApplyLB(cl, 1:20, f), expected, label = name)
+    expect_identical(clusterApply(cl, 1:20, f), expected, label = name)
+    expect_identical(clusterCall(cl, f, 1), rep(list(c(1, data[1] + 1, 1e5)), 2), label = name)
+    expect_identical(data[1], sin(1))
+  })
+})
+
+test_that("arguments share with the function of their call what both hold", {
+  for_each_way(function(way, name) {
+    cl <- cluster_for(way, 2)
+    place <- new.env()
+    f <- local(function(other, i) c(identical(other, place), i), list2env(list(place = place), parent = globalenv()))
+    environment(f)$place <- place
+    expect_identical(clusterCall(cl, f, place, 1L), list(c(1L, 1L), c(1L, 1L)), label = name)
+    expect_identical(clusterMap(cl, f, list(place, new.env(), place), 1:3), list(c(1L, 1L), 0:1 + c(0L, 1L), c(1L, 3L)), label = name)
+  })
 })

@@ -10,7 +10,7 @@
 namespace nodelay {
 
 /// The version of the protocol in docs/protocol.md; both ends must speak the same.
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 
 /// "ND", the first two bytes of every frame: tells a lost place at once.
 inline constexpr std::uint16_t kFrameMagic = 0x444e;
@@ -32,15 +32,17 @@ enum class FrameKind : std::uint8_t {
   bye = 6,     ///< main to worker: end
   ping = 7,    ///< main to worker: is somebody there?
   pong = 8,    ///< worker to main: the answer to the ping with this id
+  function = 9,  ///< main to worker: what the plain calls that follow call
 };
 
-/// Flags of a call frame; see "Plain calls" in docs/protocol.md for all but the first.
-inline constexpr std::uint8_t kMaySpin = 1;       ///< the worker may spin for the next call
-inline constexpr std::uint8_t kPlain = 2;         ///< a function and its arguments, or only these
-inline constexpr std::uint8_t kKeepFunction = 4;  ///< others for the same function will follow
-inline constexpr std::uint8_t kKeptFunction = 8;  ///< only the arguments: the function is kept
+/// Flags of a call frame.
+inline constexpr std::uint8_t kMaySpin = 1;  ///< the worker may spin for the next call
+inline constexpr std::uint8_t kPlain = 2;    ///< only arguments, for the function that came last
 
-/// Flag of a call, result or event frame: shared memory goes beside the body.
+/// Flag of a function frame: one copy of it serves all calls; otherwise each gets its own.
+inline constexpr std::uint8_t kOneForAll = 4;
+
+/// Flag of a call, function, result or event frame: shared memory goes beside the body.
 inline constexpr std::uint8_t kHasMemory = 16;
 
 /// Flag of a result frame: the worker moves to another CPU now, so the next may take longer.

@@ -72,6 +72,10 @@ void Node::post(Payload payload, bool wants_reply, std::uint8_t flags) {
   ++num_wanted_;
 }
 
+void Node::post_function(Payload payload, std::uint8_t flags) {
+  stream_->post({FrameHeader{FrameKind::function, flags, 0, 0}, std::move(payload)});
+}
+
 // A worker that is waited for by spinning should not have to run on the same CPU.
 std::uint32_t Node::shunned_cpu() const {
   if (identity_.is_remote || !session_->has_cpu_to_itself()) return 0;

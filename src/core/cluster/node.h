@@ -86,6 +86,9 @@ class Node {
   /// will send nothing back (base R ignores messages of unknown type).
   void post(Payload payload, bool wants_reply, std::uint8_t flags = 0);
 
+  /// Queues the function that the plain calls behind it call, to a framed worker.
+  void post_function(Payload payload, std::uint8_t flags);
+
   /// Sends what is queued until `slice_end`, reading what comes in meanwhile so that two
   /// full streams cannot block each other. Returns true when all is sent or the
   /// node is lost.

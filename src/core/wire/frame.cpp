@@ -16,7 +16,7 @@ constexpr std::size_t kBodyBytesAt = 16;
 
 bool is_known(std::uint8_t kind) {
   return kind >= static_cast<std::uint8_t>(FrameKind::hello) &&
-         kind <= static_cast<std::uint8_t>(FrameKind::pong);
+         kind <= static_cast<std::uint8_t>(FrameKind::function);
 }
 
 }  // namespace

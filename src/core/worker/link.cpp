@@ -27,14 +27,14 @@ std::optional<Link::Call> Link::take_call() {
   if (!waiting_.empty()) {
     Waiting& front = waiting_.front();
     current_body_ = std::move(front.body);
-    Call call{front.request,         front.is_cancelled,     front.flags, 0,
-              current_body_.bytes(), std::move(front.memory)};
+    Call call{front.kind, front.request,         front.is_cancelled,     front.flags,
+              0,          current_body_.bytes(), std::move(front.memory)};
     waiting_.pop_front();
     return call;
   }
   while (const auto message = next_message()) {
     if (auto call = sort(*message)) {
-      look_at_cpu(call->shunned_cpu);
+      if (call->kind == FrameKind::call) look_at_cpu(call->shunned_cpu);
       return call;
     }
   }
@@ -69,7 +69,8 @@ void Link::sort_input() {
   while (const auto message = next_message()) {
     auto call = sort(*message);
     if (!call) continue;
-    waiting_.push_back({call->request, false, call->flags, {}, std::move(call->memory)});
+    waiting_.push_back(
+        {call->kind, call->request, false, call->flags, {}, std::move(call->memory)});
     waiting_.back().body.append(call->body.data(), call->body.size());
   }
 }
@@ -89,9 +90,15 @@ std::optional<Link::Call> Link::sort(Bytes message) {
   switch (header->kind) {
     case FrameKind::call:
       spin_.set_allowed((header->flags & kMaySpin) != 0);
-      return Call{
-          header->request,      false, header->flags, static_cast<int>(header->shunned_cpu), body,
-          stream_.take_memory()};
+      return Call{FrameKind::call,
+                  header->request,
+                  false,
+                  header->flags,
+                  static_cast<int>(header->shunned_cpu),
+                  body,
+                  stream_.take_memory()};
+    case FrameKind::function:
+      return Call{FrameKind::function, 0, false, header->flags, 0, body, stream_.take_memory()};
     case FrameKind::cancel:
       cancel(header->request);
       return std::nullopt;

@@ -19,8 +19,10 @@ namespace nodelay {
 /// a time: the R thread, or while that runs a call the watch (see Watch).
 class Link {
  public:
+  /// A call, or the function that the plain calls behind it call.
   struct Call {
-    std::uint64_t request = 0;
+    FrameKind kind = FrameKind::call;
+    std::uint64_t request = 0;  ///< 0: a function
     bool is_cancelled = false;  ///< its result is not wanted any more: do not begin
     std::uint8_t flags = 0;     ///< of its frame
     int shunned_cpu = 0;        ///< see FrameHeader
@@ -32,7 +34,8 @@ class Link {
   /// empty where only the stream tells.
   explicit Link(Descriptor connection, Descriptor main_process = Descriptor());
 
-  /// The next call, in the order in which they were sent; nothing where none is here yet.
+  /// The next call or function, in the order in which they were sent; nothing where none is here
+  /// yet.
   std::optional<Call> take_call();
 
   /// Gives back the memory of the last call's body.
@@ -77,6 +80,7 @@ class Link {
 
  private:
   struct Waiting {
+    FrameKind kind;
     std::uint64_t request;
     bool is_cancelled;
     std::uint8_t flags;

@@ -40,15 +40,6 @@ SEXP parallel_message(SEXP function, SEXP arguments) {
   return message;
 }
 
-// The same for a worker of nodelay's: docs/protocol.md, "Plain calls".
-SEXP plain_call(SEXP function, SEXP arguments) {
-  SEXP list = PROTECT(Rf_allocVector(VECSXP, 2));
-  SET_VECTOR_ELT(list, 0, function);
-  SET_VECTOR_ELT(list, 1, arguments);
-  UNPROTECT(1);
-  return list;
-}
-
 // Whether code has no part that could change: no environment, say, that bquote() put there.
 bool is_plain_code(SEXP code) {
   switch (TYPEOF(code)) {
@@ -72,9 +63,7 @@ bool is_plain_code(SEXP code) {
   }
 }
 
-// Whether calls of one copy of `function` cannot see what the calls before did. Others get a copy
-// each, with its enclosing environment, as from package parallel.
-bool is_immutable(SEXP function) {
+bool cannot_change(SEXP function) {
   static const SEXP kSrcref = Rf_install("srcref");
   if (TYPEOF(function) == STRSXP) return true;
   if (TYPEOF(function) != CLOSXP) return false;
@@ -98,37 +87,46 @@ bool is_same_function(SEXP one, SEXP other) {
 
 }  // namespace
 
-Payload& CallBody::slot(const NodeHandle& handle, Form form) {
-  const auto encoding = static_cast<std::size_t>(handle.encoding);
-  const auto reader = static_cast<std::size_t>(reader_at(*handle.node));
-  return payloads_[(encoding * kNumReaders + reader) * num_forms + form];
-}
+FunctionBody::FunctionBody(SEXP function)
+    : function_(function), is_immutable_(cannot_change(function)) {}
 
-const Payload& CallBody::whole(const NodeHandle& handle) {
-  Payload& payload = slot(handle, whole_form);
+const Payload& FunctionBody::payload(Reader reader) {
+  Payload& payload = payloads_[static_cast<std::size_t>(reader)];
   if (!payload.body) {
-    const Reader reader = reader_at(*handle.node);
-    const cpp11::sexp message = cpp11::unwind_protect([&] {
-      return reader == Reader::base_r ? parallel_message(function_, arguments_)
-                                      : plain_call(function_, arguments_);
-    });
-    payload = make_payload(message, handle.encoding, reader);
+    References known;
+    payload = make_payload(function_, reader, known);
+    known_ = std::move(known);  // the same for every reader
   }
   return payload;
 }
 
-const Payload& CallBody::arguments_only(const NodeHandle& handle) {
-  Payload& payload = slot(handle, arguments_form);
-  if (!payload.body) {
-    payload = make_payload(arguments_, handle.encoding, reader_at(*handle.node));
+Payload FunctionBody::make_arguments(SEXP arguments, Reader reader) {
+  if (is_immutable_) return make_payload(arguments, Encoding::native, reader);
+  payload(reader);
+  const std::size_t num_known = known_.size();
+  try {
+    Payload result = make_payload(arguments, reader, known_);
+    known_.truncate(num_known);
+    return result;
+  } catch (...) {
+    known_.truncate(num_known);
+    throw;
   }
-  return payload;
 }
 
-Burst::Burst(const std::vector<NodeHandle*>& handles, SEXP function)
-    : function_(function),
-      may_be_kept_(is_same_function(handles.front()->kept_function, function) ||
-                   is_immutable(function)) {
+const Payload& CallBody::payload(const NodeHandle& handle) {
+  const Reader reader = reader_at(*handle.node);
+  const bool is_whole = reader == Reader::base_r;
+  Payload& payload = is_whole ? whole_[static_cast<std::size_t>(handle.encoding)]
+                              : arguments_only_[static_cast<std::size_t>(reader)];
+  if (payload.body) return payload;
+  if (!is_whole) return payload = function_.make_arguments(arguments_, reader);
+  const cpp11::sexp message =
+      cpp11::unwind_protect([&] { return parallel_message(function_.function(), arguments_); });
+  return payload = serialize(message, handle.encoding);
+}
+
+Burst::Burst(const std::vector<NodeHandle*>& handles, SEXP function) : function_(function) {
   for (NodeHandle* handle : handles) {
     if (const auto member = find(*handle)) {
       node_of_position_.push_back(*member);
@@ -137,8 +135,7 @@ Burst::Burst(const std::vector<NodeHandle*>& handles, SEXP function)
     ensure_free(*handle);
     node_of_position_.push_back(members_.size());
     members_.push_back({handle, Claim(*handle, *this), {}});
-    members_.back().has_function =
-        may_be_kept_ && is_same_function(handle->kept_function, function);
+    members_.back().has_function = is_same_function(handle->kept_function, function);
     if (handle->node->loss()) raise_loss(*handle->node);
     ensure_running(*handle);
     if (handle->node->num_calls() > 0) handle->node->give_up_calls();
@@ -171,20 +168,24 @@ void Burst::post(std::size_t node, std::size_t task, CallBody& call) {
   NodeHandle& handle = *member.handle;
   if (handle.node->loss()) raise_loss(*handle.node);
   ensure_running(handle);
-  const bool may_keep = may_be_kept_ && handle.node->protocol() == Protocol::framed;
-  if (may_keep && std::exchange(member.has_function, true)) {
-    handle.node->post(call.arguments_only(handle), true, kPlain | kKeptFunction);
-  } else {
-    const Payload& payload = call.whole(handle);
-    if (may_keep) handle.kept_function = R_NilValue;  // until take_note()
-    handle.node->post(payload, true, may_keep ? kPlain | kKeepFunction : kPlain);
-  }
+  const Payload& payload = call.payload(handle);
+  const bool is_framed = handle.node->protocol() == Protocol::framed;
+  if (is_framed && !std::exchange(member.has_function, true)) post_function(member);
+  handle.node->post(payload, true, is_framed ? kPlain : 0);
   member.tasks.push_back(task);
   ++num_under_way_;
   const TimePoint now = Clock::now();
   if (to_flush_.empty()) unsent_since_ = now;
   if (!std::exchange(member.is_to_flush, true)) to_flush_.push_back(node);
   if (now - unsent_since_ > kLongestUnsent) flush();
+}
+
+// A function that cannot change stays with its worker for the bursts to come.
+void Burst::post_function(Member& member) {
+  NodeHandle& handle = *member.handle;
+  const bool stays = function_.is_immutable();
+  handle.node->post_function(function_.payload(reader_at(*handle.node)), stays ? kOneForAll : 0);
+  handle.kept_function = stays ? function_.function() : R_NilValue;
 }
 
 void Burst::flush() {
@@ -212,22 +213,11 @@ Burst::Result Burst::next() {
       const std::size_t task = member.tasks.front();
       member.tasks.erase(member.tasks.begin());
       --num_under_way_;
-      take_note(member, *value);
       return {node, task, *value};
     }
     flush();
     if (with_news_.empty()) wait();
   }
-}
-
-// A worker keeps the function of a call that has succeeded; where one failed it may not even have
-// been able to read it.
-void Burst::take_note(Member& member, SEXP value) {
-  NodeHandle& handle = *member.handle;
-  if (!member.has_function || is_same_function(handle.kept_function, function_)) return;
-  if (Rf_inherits(value, "try-error")) return;
-  const cpp11::sexp protected_value(value);
-  handle.kept_function = function_;
 }
 
 void Burst::wait() {

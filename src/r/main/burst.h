@@ -12,26 +12,45 @@
 
 namespace nodelay {
 
-/// One call of a function in the forms that different workers take, each made once, when it
-/// is first needed, however many get it. Borrows the R values.
-class CallBody {
+/// A function that calls are made of, written once for each kind of reader, however many calls and
+/// workers get it. Borrows the R value.
+class FunctionBody {
  public:
-  CallBody(SEXP function, SEXP arguments) : function_(function), arguments_(arguments) {}
+  explicit FunctionBody(SEXP function);
 
-  /// For a worker that does not keep the function. Unwinds as R errors do.
-  const Payload& whole(const NodeHandle& handle);
+  SEXP function() const { return function_; }
 
-  /// For a framed worker that keeps the function. Unwinds as R errors do.
-  const Payload& arguments_only(const NodeHandle& handle);
+  /// Whether calls of one copy of it cannot see what the calls before did. Others get a copy each,
+  /// with its enclosing environment, as from package parallel.
+  bool is_immutable() const { return is_immutable_; }
+
+  /// For a worker with nodelay. Unwinds as R errors do.
+  const Payload& payload(Reader reader);
+
+  /// Writes the arguments of a call for a worker that has the function. Unwinds as R errors do.
+  Payload make_arguments(SEXP arguments, Reader reader);
 
  private:
-  enum Form { whole_form, arguments_form, num_forms };
-
-  Payload& slot(const NodeHandle& handle, Form form);
-
   SEXP function_;
+  bool is_immutable_;
+  std::array<Payload, kNumReaders> payloads_;
+  References known_;  // what the function refers to
+};
+
+/// One call of a function in the forms that different workers take, each made once, when it is
+/// first needed, however many get it. Borrows both.
+class CallBody {
+ public:
+  CallBody(FunctionBody& function, SEXP arguments) : function_(function), arguments_(arguments) {}
+
+  /// The whole call for a base-R worker, the arguments for others. Unwinds as R errors do.
+  const Payload& payload(const NodeHandle& handle);
+
+ private:
+  FunctionBody& function_;
   SEXP arguments_;
-  std::array<Payload, kNumEncodings * kNumReaders * num_forms> payloads_;
+  std::array<Payload, kNumEncodings> whole_;
+  std::array<Payload, kNumReaders> arguments_only_;
 };
 
 /// Calls of one function that are under way on the nodes of a cluster until all have been answered:
@@ -64,6 +83,9 @@ class Burst {
   /// making of others.
   void post(std::size_t node, std::size_t task, CallBody& call);
 
+  /// The function of the burst, for the bodies of its calls.
+  FunctionBody& function() { return function_; }
+
   /// Sends what was queued, as far as the kernel takes it now; the rest goes out while the burst
   /// waits.
   void flush();
@@ -95,18 +117,18 @@ class Burst {
     Claim claim;
     std::vector<std::size_t> tasks;  // under way, oldest first; few
     bool is_to_flush = false;
-    bool has_function = false;  // its worker keeps the function, or is about to
+    bool has_function = false;  // its worker, before the calls that are posted now
   };
 
   std::optional<std::size_t> find(const NodeHandle& handle) const;
   void wait();
   void begin_waiting();
-  void take_note(Member& member, SEXP value);
   std::optional<SEXP> take_value(const Member& member);
   void ensure_answerable(const Member& member) const;
 
-  SEXP function_;
-  bool may_be_kept_;  // by the workers: see docs/protocol.md, "Plain calls"
+  void post_function(Member& member);
+
+  FunctionBody function_;
   std::vector<Member> members_;
   std::vector<std::size_t> node_of_position_;
   std::size_t num_under_way_ = 0;

@@ -61,8 +61,7 @@ class Pace {
 // The tasks of a burst: calls of one function with arguments of their own, which R code makes.
 class Tasks {
  public:
-  Tasks(Burst& burst, SEXP function, SEXP make_arguments)
-      : burst_(burst), function_(function), make_arguments_(make_arguments) {}
+  Tasks(Burst& burst, SEXP make_arguments) : burst_(burst), make_arguments_(make_arguments) {}
 
   // Posts `task`, for elements `first` to `last`, counted from 1.
   void post(std::size_t node, std::size_t task, std::size_t first, std::size_t last) const {
@@ -74,7 +73,7 @@ class Tasks {
       UNPROTECT(3);
       return value;
     });
-    CallBody body(function_, arguments);
+    CallBody body(burst_.function(), arguments);
     burst_.post(node, task, body);
   }
 
@@ -83,7 +82,6 @@ class Tasks {
 
  private:
   Burst& burst_;
-  SEXP function_;
   SEXP make_arguments_;
 };
 
@@ -189,7 +187,7 @@ bool consists_of_own_nodes(SEXP cl) {
 SEXP call_all(SEXP cl, SEXP function, SEXP arguments) {
   const std::vector<NodeHandle*> handles = handles_of_cluster(cl);
   Burst burst(handles, function);
-  CallBody body(function, arguments);
+  CallBody body(burst.function(), arguments);
   for (std::size_t i = 0; i < handles.size(); ++i) burst.post(burst.node_at(i), i, body);
   burst.flush();
   const cpp11::sexp values = list_of(handles.size());
@@ -202,7 +200,7 @@ SEXP run_tasks(SEXP cl, SEXP function, int num_tasks, SEXP make_arguments, bool 
   handles.resize(std::min(handles.size(), static_cast<std::size_t>(num_tasks)));
   const cpp11::sexp values = list_of(static_cast<std::size_t>(num_tasks));
   Burst burst(handles, function);
-  const Tasks tasks(burst, function, make_arguments);
+  const Tasks tasks(burst, make_arguments);
   if (is_dynamic) {
     run_dynamic(burst, tasks, values);
   } else {
@@ -216,7 +214,7 @@ SEXP run_sliced(SEXP cl, SEXP function, int num_elements, SEXP make_arguments) {
   handles.resize(std::min(handles.size(), static_cast<std::size_t>(num_elements)));
   const cpp11::sexp values = list_of(static_cast<std::size_t>(num_elements));
   Burst burst(handles, function);
-  const std::size_t num_slices = run_slices(burst, Tasks(burst, function, make_arguments), values);
+  const std::size_t num_slices = run_slices(burst, Tasks(burst, make_arguments), values);
   const cpp11::sexp slices = cpp11::safe[Rf_lengthgets](values, static_cast<R_xlen_t>(num_slices));
   return mark_errors(slices);
 }

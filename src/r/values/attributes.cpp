@@ -85,7 +85,8 @@ bool is_usual(SEXP value, SEXP tag, SEXP attribute) {
 
 }  // namespace
 
-bool has_usual_attributes(SEXP value) {
+std::optional<std::uint64_t> num_usual_attributes(SEXP value) {
+  std::uint64_t count = 0;
   bool is_sound = true;
   bool has_class = false;
   bool has_dim = false;
@@ -95,8 +96,10 @@ bool has_usual_attributes(SEXP value) {
     has_dim = has_dim || tag == R_DimSymbol;
     has_class = has_class || tag == R_ClassSymbol;
     is_sound = is_sound && is_usual(value, tag, attribute);
+    ++count;
   });
-  return is_sound && has_class == static_cast<bool>(Rf_isObject(value));
+  if (!is_sound || has_class != is_object(value)) return std::nullopt;
+  return count;
 }
 
 }  // namespace nodelay

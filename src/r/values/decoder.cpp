@@ -54,8 +54,7 @@ void* fresh_data(SEXP vector) {
 
 }  // namespace
 
-Decoder::Decoder(ReaderTables& tables, const SharedSource& shared)
-    : tables_(tables), shared_(shared) {
+Decoder::Decoder(ReaderTables& tables) : tables_(tables) {
   PROTECT_WITH_INDEX(references_, &references_index_);
   PROTECT_WITH_INDEX(items_, &items_index_);
   num_protected_ = 2;
@@ -76,8 +75,9 @@ void Decoder::unprotect(int count) {
   UNPROTECT(count);
 }
 
-SEXP Decoder::read(ValueReader& reader) {
+SEXP Decoder::read(ValueReader& reader, const SharedMemory* memory) {
   reader_ = &reader;
+  memory_ = memory;
   tables_.strings.clear();
   tables_.symbols.clear();
   take_prologue();
@@ -171,11 +171,10 @@ SEXP Decoder::take_shared() {
   const auto item = static_cast<Item>(reader_->take_byte());
   const std::uint64_t offset = reader_->take_number();
   const std::uint64_t length = reader_->take_number();
-  const SharedMemory* memory = shared_.memory();
-  if (memory == nullptr || type_of(item) == NILSXP) {
+  if (memory_ == nullptr || type_of(item) == NILSXP) {
     refuse("A vector in shared memory came without that memory.");
   }
-  return vector_over(*memory, item, offset, length);
+  return vector_over(*memory_, item, offset, length);
 }
 
 void Decoder::take_strings(SEXP vector, R_xlen_t length) {
@@ -312,9 +311,9 @@ SEXP Decoder::take_reference() {
 }
 
 SEXP Decoder::with_flags(SEXP value, Head head) {
-  if (!head.has_attributes) return value;
+  if (!head.has_attributes && !head.is_s4) return value;
   protect(value);
-  take_attributes(value);
+  if (head.has_attributes) take_attributes(value);
   SEXP result = head.is_s4 ? Rf_asS4(value, TRUE, 0) : value;
   unprotect(1);
   return result;

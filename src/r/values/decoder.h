@@ -18,15 +18,6 @@ struct ReaderTables {
   RecentValues<SEXP, kRecentSymbols> symbols;
 };
 
-/// Gives the shared memory that came with the part that is being read.
-class SharedSource {
- public:
-  virtual ~SharedSource() = default;
-
-  /// Null where none came.
-  virtual const SharedMemory* memory() const = 0;
-};
-
 /// Builds R values from nodelay's format: docs/protocol.md, "Values"; Encoder is the mirror image.
 /// Lives as long as one value, or two of which the second refers to what the first holds. All of it
 /// runs below one call of R's that is protected against jumps: an R error may leave it behind at
@@ -34,10 +25,14 @@ class SharedSource {
 class Decoder {
  public:
   /// Protects what values have in common until finish(). Borrows all.
-  Decoder(ReaderTables& tables, const SharedSource& shared);
+  explicit Decoder(ReaderTables& tables);
 
-  /// Reads one value; the caller protects it.
-  SEXP read(ValueReader& reader);
+  /// Reads one value, with the memory that came beside it, which may be null; the caller protects
+  /// it.
+  SEXP read(ValueReader& reader, const SharedMemory* memory);
+
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
 
   /// Lets go of what is protected, also after an exception.
   void finish();
@@ -73,8 +68,8 @@ class Decoder {
   void take_binding(SEXP environment);
 
   ReaderTables& tables_;
-  const SharedSource& shared_;
   ValueReader* reader_ = nullptr;
+  const SharedMemory* memory_ = nullptr;
   std::array<char, 63> codeset_name_;
   std::string_view codeset_;      // of the writer; empty: this process's
   SEXP references_ = R_NilValue;  // a list with room for more

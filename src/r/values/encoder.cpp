@@ -104,6 +104,10 @@ int table_size(SEXP environment) {
   return size;
 }
 
+unsigned flags_of(SEXP value, std::uint64_t num_attributes) {
+  return (num_attributes > 0 ? kHasAttributes : 0U) | (is_s4(value) ? kIsS4 : 0U);
+}
+
 bool is_alike(SEXP element, SEXPTYPE type, R_xlen_t length) {
   return TYPEOF(element) == type && !ALTREP(element) && Rf_xlength(element) == length &&
          !has_attributes(element);
@@ -176,11 +180,9 @@ void Encoder::put(SEXP value) {
 
 void Encoder::put_vector(SEXP vector, Item item) {
   if (is_left_to_r(vector)) return put_by_r(vector);
-  unsigned flags = 0;
-  if (has_attributes(vector)) {
-    if (!has_usual_attributes(vector)) return put_by_r(vector);
-    flags = kHasAttributes | (Rf_isS4(vector) ? kIsS4 : 0U);
-  }
+  const auto num_attributes = num_usual_attributes(vector);
+  if (!num_attributes) return put_by_r(vector);
+  const unsigned flags = flags_of(vector, *num_attributes);
   if (is_simple(item)) {
     put_shared_or_elements(vector, item, flags);
   } else {
@@ -188,10 +190,10 @@ void Encoder::put_vector(SEXP vector, Item item) {
     if (item == Item::strings) {
       put_strings(vector);
     } else {
-      put_list(vector, item);
+      put_list(vector);
     }
   }
-  if (flags != 0) put_attributes(vector);
+  if (*num_attributes > 0) put_attributes(vector, *num_attributes);
 }
 
 void Encoder::put_shared_or_elements(SEXP vector, Item item, unsigned flags) {
@@ -231,7 +233,7 @@ void Encoder::put_text(SEXP string) {
   }
 }
 
-void Encoder::put_list(SEXP list, Item) {
+void Encoder::put_list(SEXP list) {
   R_CheckStack();
   const R_xlen_t length = Rf_xlength(list);
   const auto* elements = static_cast<const SEXP*>(DATAPTR_RO(list));
@@ -276,9 +278,10 @@ R_xlen_t Encoder::put_run(const SEXP* elements, R_xlen_t num_left) {
 void Encoder::put_pairlist(SEXP first, Item item) {
   R_CheckStack();
   const auto count = num_cells(first);
-  const bool has_any = has_attributes(first);
-  if (!count || Rf_isS4(first) || (has_any && !has_usual_attributes(first))) return put_by_r(first);
-  writer_.put_item(item, has_any ? kHasAttributes : 0U);
+  const auto num_attributes = num_usual_attributes(first);
+  if (!count || !num_attributes) return put_by_r(first);
+  const unsigned flags = flags_of(first, *num_attributes);
+  writer_.put_item(item, flags);
   writer_.put_number(*count);
   for (SEXP cell = first; cell != R_NilValue; cell = CDR(cell)) {
     if (TAG(cell) == R_NilValue) {
@@ -288,28 +291,27 @@ void Encoder::put_pairlist(SEXP first, Item item) {
     }
     put(CAR(cell));
   }
-  if (has_any) put_attributes(first);
+  if (*num_attributes > 0) put_attributes(first, *num_attributes);
 }
 
 void Encoder::put_closure(SEXP closure) {
   R_CheckStack();
-  unsigned flags = 0;
-  if (has_attributes(closure)) {
-    if (!has_usual_attributes(closure)) return put_by_r(closure);
-    flags = kHasAttributes | (Rf_isS4(closure) ? kIsS4 : 0U);
-  }
+  const auto num_attributes = num_usual_attributes(closure);
+  if (!num_attributes) return put_by_r(closure);
+  const unsigned flags = flags_of(closure, *num_attributes);
   writer_.put_item(Item::closure, flags);
   put(closure_formals(closure));
   put(closure_body(closure));
   put(closure_environment(closure));
-  if (flags != 0) put_attributes(closure);
+  if (*num_attributes > 0) put_attributes(closure, *num_attributes);
 }
 
 void Encoder::put_object(SEXP object) {
   R_CheckStack();
-  if (!Rf_isS4(object) || !has_usual_attributes(object)) return put_by_r(object);
+  const auto num_attributes = num_usual_attributes(object);
+  if (!num_attributes || !is_s4(object)) return put_by_r(object);
   writer_.put_item(Item::object, kHasAttributes | kIsS4);
-  put_attributes(object);
+  put_attributes(object, *num_attributes);
 }
 
 // What R writes refers to environments and the like by our numbers.
@@ -400,8 +402,10 @@ void Encoder::fill(SEXP value) {
     default:
       break;
   }
-  writer_.put_byte(Rf_isS4(value) ? kIsS4 : 0);
-  put_attributes(value);
+  writer_.put_byte(is_s4(value) ? kIsS4 : 0);
+  std::uint64_t num_attributes = 0;
+  for_each_attribute(value, [&](SEXP, SEXP) { ++num_attributes; });
+  put_attributes(value, num_attributes);
 }
 
 void Encoder::fill_environment(SEXP environment) {
@@ -453,9 +457,7 @@ void Encoder::put_symbol(SEXP symbol) {
   writer_.put_new_symbol(text_of(name), encoding_of(name));
 }
 
-void Encoder::put_attributes(SEXP value) {
-  std::uint64_t count = 0;
-  for_each_attribute(value, [&](SEXP, SEXP) { ++count; });
+void Encoder::put_attributes(SEXP value, std::uint64_t count) {
   writer_.put_number(count);
   for_each_attribute(value, [&](SEXP tag, SEXP attribute) {
     put_symbol(tag);

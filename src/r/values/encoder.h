@@ -43,7 +43,7 @@ class Encoder {
   void put_shared_or_elements(SEXP vector, Item item, unsigned flags);
   void put_strings(SEXP vector);
   void put_text(SEXP string);
-  void put_list(SEXP list, Item item);
+  void put_list(SEXP list);
   R_xlen_t put_run(const SEXP* elements, R_xlen_t num_left);
   void put_pairlist(SEXP first, Item item);
   void put_closure(SEXP closure);
@@ -53,7 +53,7 @@ class Encoder {
   void put_known_environment(SEXP environment);
   bool put_well_known(SEXP environment);
   void put_symbol(SEXP symbol);
-  void put_attributes(SEXP value);
+  void put_attributes(SEXP value, std::uint64_t count);
   void enter(SEXP value);
   void define_new();
   void define(SEXP value);

@@ -67,20 +67,42 @@ class MessageMemory final : public SharedSink {
   std::optional<SharedMemory> memory_;
 };
 
-class ReceivedMemory final : public SharedSource {
- public:
-  explicit ReceivedMemory(Descriptor descriptor) {
-    if (!descriptor) return;
-    memory_ = SharedMemory::adopt(std::move(descriptor));
-    if (memory_) return;
-    throw Error(ErrorKind::protocol, "The shared memory of a message is not sealed.");
+std::optional<SharedMemory> adopt(Descriptor descriptor) {
+  if (!descriptor) return std::nullopt;
+  auto memory = SharedMemory::adopt(std::move(descriptor));
+  if (!memory) throw Error(ErrorKind::protocol, "The shared memory of a message is not sealed.");
+  return memory;
+}
+
+// A value that has come whole.
+struct Received {
+  ValueReader reader;
+  const std::optional<SharedMemory>& memory;
+
+  SEXP read_by(Decoder& decoder) {
+    SEXP value = decoder.read(reader, memory ? &*memory : nullptr);
+    if (!reader.is_at_end()) throw Error(ErrorKind::protocol, "A value is longer than it says.");
+    return value;
   }
-
-  const SharedMemory* memory() const override { return memory_ ? &*memory_ : nullptr; }
-
- private:
-  std::optional<SharedMemory> memory_;
 };
+
+// Runs `read(decoder)` as R code has to be run.
+template <typename Read>
+SEXP decode(Read read) {
+  const Loan<ReaderTables> tables;
+  std::optional<Decoder> decoder;  // outside of what an R error may jump out of
+  return protected_from_jumps([&] {
+    decoder.emplace(*tables);
+    try {
+      SEXP value = read(*decoder);
+      decoder->finish();
+      return value;
+    } catch (...) {
+      decoder->finish();
+      throw;
+    }
+  });
+}
 
 }  // namespace
 
@@ -95,12 +117,16 @@ std::shared_ptr<const Buffer> serialize(SEXP value, Encoding encoding) {
 
 Payload make_payload(SEXP value, Encoding encoding, Reader reader) {
   if (reader == Reader::base_r) return serialize(value, encoding);
+  References known;
+  return make_payload(value, reader, known);
+}
+
+Payload make_payload(SEXP value, Reader reader, References& known) {
   const std::shared_ptr<Buffer> buffer = take_spare_buffer();
   const Loan<WriterTables> tables;
   ValueWriter writer(*buffer, nullptr, *tables);
-  References references;
   MessageMemory memory;
-  Encoder encoder(writer, references, reader == Reader::nodelay_beside ? &memory : nullptr);
+  Encoder encoder(writer, known, reader == Reader::nodelay_beside ? &memory : nullptr);
   protected_from_jumps([&] {
     encoder.write(value);
     return R_NilValue;
@@ -112,21 +138,30 @@ SEXP unserialize(Bytes bytes, Descriptor memory) {
   if (bytes.empty() || bytes.front() != kValueMagic) {
     return protected_from_jumps([&] { return read_by_r(bytes); });
   }
-  const ReceivedMemory received(std::move(memory));
-  const Loan<ReaderTables> tables;
-  ValueReader reader(bytes, nullptr);
-  std::optional<Decoder> decoder;
-  return protected_from_jumps([&] {
-    decoder.emplace(*tables, received);
-    try {
-      SEXP value = decoder->read(reader);
-      if (!reader.is_at_end()) throw Error(ErrorKind::protocol, "A value is longer than it says.");
-      decoder->finish();
-      return value;
-    } catch (...) {
-      decoder->finish();
-      throw;
-    }
+  const auto adopted = adopt(std::move(memory));
+  Received received{{bytes, nullptr}, adopted};
+  return decode([&](Decoder& decoder) { return received.read_by(decoder); });
+}
+
+KeptValue::KeptValue(Bytes bytes, Descriptor memory) : memory_(adopt(std::move(memory))) {
+  bytes_.append(bytes.data(), bytes.size());
+}
+
+SEXP read_kept(const KeptValue& kept) {
+  Received received{{kept.bytes(), nullptr}, kept.memory()};
+  return decode([&](Decoder& decoder) { return received.read_by(decoder); });
+}
+
+SEXP unserialize_with(const KeptValue& kept, Bytes bytes, Descriptor memory) {
+  const auto adopted = adopt(std::move(memory));
+  Received first{{kept.bytes(), nullptr}, kept.memory()};
+  Received second{{bytes, nullptr}, adopted};
+  return decode([&](Decoder& decoder) {
+    SEXP both = PROTECT(Rf_allocVector(VECSXP, 2));
+    SET_VECTOR_ELT(both, 0, first.read_by(decoder));
+    SET_VECTOR_ELT(both, 1, second.read_by(decoder));
+    UNPROTECT(1);
+    return both;
   });
 }
 

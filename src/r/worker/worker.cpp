@@ -69,7 +69,9 @@ struct Worker {
   double timeout;                     // seconds of silence after which it ends
   std::uint64_t request = 0;          // being worked on; 0: none
   std::uint8_t flags = 0;             // of its frame
-  cpp11::sexp function = R_NilValue;  // kept for plain calls; NULL: none
+  KeptValue kept;                     // the function of plain calls, as it came
+  bool is_one_for_all = false;        // one copy of it serves all calls
+  cpp11::sexp function = R_NilValue;  // that copy; NULL: none yet
   bool is_evaluating = false;         // the watch has the link
   cpp11::sexp tag = R_NilValue;       // of the call being worked on
   cpp11::sexp quote = quoting_function();
@@ -221,19 +223,26 @@ struct Task {
   SEXP tag;
 };
 
-// Of a plain call, see docs/protocol.md.
-Task plain_task(Worker& worker, SEXP message) {
-  if (worker.flags & kKeptFunction) {
-    if (worker.function == R_NilValue) {
-      throw Error(ErrorKind::protocol, "The function of these calls could not be read.");
-    }
-    return {worker.function, message, R_NilValue};
+// The function that the plain calls behind it call. It is read with the first of them, which then
+// fails where that cannot be done.
+void keep_function(Worker& worker, Link::Call& call) {
+  worker.function = R_NilValue;
+  worker.is_one_for_all = (call.flags & kOneForAll) != 0;
+  worker.kept = KeptValue(call.body, std::move(call.memory));
+  worker.link.release_body();
+}
+
+// Of a plain call, see docs/protocol.md. `values` keeps what it consists of.
+Task plain_task(Worker& worker, Link::Call& call, cpp11::sexp& values) {
+  if (!worker.is_one_for_all) {
+    values = unserialize_with(worker.kept, call.body, std::move(call.memory));
+    return {VECTOR_ELT(values, 0), VECTOR_ELT(values, 1), R_NilValue};
   }
-  if (TYPEOF(message) != VECSXP || Rf_xlength(message) != 2) {
-    throw Error(ErrorKind::protocol, "This is not a plain call.");
+  if (worker.function == R_NilValue) {
+    worker.function = read_kept(worker.kept);
   }
-  if (worker.flags & kKeepFunction) worker.function = VECTOR_ELT(message, 0);
-  return {VECTOR_ELT(message, 0), VECTOR_ELT(message, 1), R_NilValue};
+  values = unserialize(call.body, std::move(call.memory));
+  return {worker.function, values, R_NilValue};
 }
 
 // Of a message of package parallel's; nothing where that ends the conversation.
@@ -249,15 +258,24 @@ std::optional<Task> parallel_task(SEXP message) {
 bool work_on(Worker& worker, Link::Call& call, SEXP enclosure) {
   worker.request = call.request;
   worker.flags = call.flags;
+  if (call.kind == FrameKind::function) {
+    keep_function(worker, call);
+    return true;
+  }
   if (call.is_cancelled) {
     return worker.link.send(FrameKind::result, std::exchange(worker.request, 0), {});
   }
   const bool is_plain = (call.flags & kPlain) != 0;
   if (!is_plain) worker.begun_at = times_now();
-  if (call.flags & kKeepFunction) worker.function = R_NilValue;  // also where reading fails
-  const cpp11::sexp message = unserialize(call.body, std::move(call.memory));
+  cpp11::sexp values = R_NilValue;
+  std::optional<Task> task;
+  if (is_plain) {
+    task = plain_task(worker, call, values);
+  } else {
+    values = unserialize(call.body, std::move(call.memory));
+    task = parallel_task(values);
+  }
   worker.link.release_body();
-  const auto task = is_plain ? plain_task(worker, message) : parallel_task(message);
   if (!task) return false;
   worker.tag = task->tag;
   const cpp11::sexp value = evaluate_watched(worker, task->function, task->arguments, enclosure);

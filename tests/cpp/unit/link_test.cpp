@@ -71,6 +71,20 @@ TEST_F(LinkTest, CallsThatWerePutAsideComeBeforeLaterOnes) {
   expect_call(3, "third");
 }
 
+TEST_F(LinkTest, AFunctionComesBeforeTheCallsThatWereSentBehindItAlsoWherePutAside) {
+  for (const bool is_put_aside : {false, true}) {
+    main_.send(FrameKind::function, 0, "function");
+    main_.send(FrameKind::call, 1, "call");
+    ASSERT_TRUE(link_.read_available());
+    if (is_put_aside) link_.sort_input();
+    const auto function = link_.take_call();
+    ASSERT_TRUE(function);
+    EXPECT_EQ(function->kind, FrameKind::function);
+    EXPECT_EQ(text_of(function->body), "function");
+    expect_call(1, "call");
+  }
+}
+
 TEST_F(LinkTest, ACallStaysReadableUntilItIsReleased) {
   const std::string body = patterned(100'000);
   main_.send(FrameKind::call, 1, body);
