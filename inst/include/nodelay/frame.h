@@ -24,14 +24,14 @@ inline constexpr std::uint64_t kLongestBody = std::uint64_t{1} << 42;
 
 /// What a frame is for. The numbers are the protocol's.
 enum class FrameKind : std::uint8_t {
-  hello = 1,   ///< both ways, first: who is there (HelloBody)
-  call = 2,    ///< main to worker: a serialized call
-  result = 3,  ///< worker to main: the serialized outcome of the call with this id
-  event = 4,   ///< worker to main: a value that the running call sends before it ends
-  cancel = 5,  ///< main to worker: stop the call with this id; its result is not wanted
-  bye = 6,     ///< main to worker: end
-  ping = 7,    ///< main to worker: is somebody there?
-  pong = 8,    ///< worker to main: the answer to the ping with this id
+  hello = 1,     ///< both ways, first: who is there (HelloBody)
+  call = 2,      ///< main to worker: a serialized call
+  result = 3,    ///< worker to main: the serialized outcome of the call with this id
+  event = 4,     ///< worker to main: a value that the running call sends before it ends
+  cancel = 5,    ///< main to worker: stop the call with this id; its result is not wanted
+  bye = 6,       ///< main to worker: end
+  ping = 7,      ///< main to worker: is somebody there?
+  pong = 8,      ///< worker to main: the answer to the ping with this id
   function = 9,  ///< main to worker: what the plain calls that follow call
 };
 
