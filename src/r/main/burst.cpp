@@ -100,6 +100,12 @@ const Payload& FunctionBody::payload(Reader reader) {
   return payload;
 }
 
+bool FunctionBody::is_large() const {
+  return std::any_of(payloads_.begin(), payloads_.end(), [](const Payload& each) {
+    return each.memory || (each.body && each.body->size() > kLargestSpare);
+  });
+}
+
 Payload FunctionBody::make_arguments(SEXP arguments, Reader reader) {
   if (is_immutable_) return make_payload(arguments, Encoding::native, reader);
   payload(reader);
@@ -143,6 +149,7 @@ Burst::Burst(const std::vector<NodeHandle*>& handles, SEXP function) : function_
 }
 
 Burst::~Burst() {
+  if (!function_.is_immutable() && function_.is_large()) take_function_back();
   if (num_under_way_ == 0) return;
   for (const Member& member : members_) {
     if (member.tasks.empty() || member.handle->node->is_stopped()) continue;
@@ -186,6 +193,21 @@ void Burst::post_function(Member& member) {
   const bool stays = function_.is_immutable();
   handle.node->post_function(function_.payload(reader_at(*handle.node)), stays ? kOneForAll : 0);
   handle.kept_function = stays ? function_.function() : R_NilValue;
+}
+
+// Workers keep the last function: one that no later burst will use should not hold much memory.
+void Burst::take_function_back() noexcept {
+  for (const Member& member : members_) {
+    Node& node = *member.handle->node;
+    if (!member.has_function || node.protocol() != Protocol::framed || node.is_stopped() ||
+        node.loss())
+      continue;
+    try {
+      node.post_function({}, 0);
+      node.send(Clock::now());
+    } catch (const std::exception&) {  // it is there a while longer
+    }
+  }
 }
 
 void Burst::flush() {

@@ -27,6 +27,9 @@ class FunctionBody {
   /// For a worker with nodelay. Unwinds as R errors do.
   const Payload& payload(Reader reader);
 
+  /// Whether it takes much memory at those who have it.
+  bool is_large() const;
+
   /// Writes the arguments of a call for a worker that has the function. Unwinds as R errors do.
   Payload make_arguments(SEXP arguments, Reader reader);
 
@@ -127,6 +130,7 @@ class Burst {
   void ensure_answerable(const Member& member) const;
 
   void post_function(Member& member);
+  void take_function_back() noexcept;
 
   FunctionBody function_;
   std::vector<Member> members_;

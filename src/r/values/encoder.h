@@ -33,6 +33,8 @@ class Encoder {
   /// `shared` may be null. `references` may hold what the reader knows already: the values of
   /// another Encoder that wrote before. Borrows all.
   Encoder(ValueWriter& writer, References& references, SharedSink* shared);
+  Encoder(const Encoder&) = delete;
+  Encoder& operator=(const Encoder&) = delete;
 
   /// Writes one value, and what it refers to.
   void write(SEXP value);

@@ -16,15 +16,23 @@ namespace {
 // Of most of the values that are waited for.
 constexpr std::size_t kTypicalBytes = 8192;
 
-// The buffer that was used last, where nobody has that any more and it is no large one.
-std::shared_ptr<Buffer> take_spare_buffer() {
+// An empty buffer for `write` to fill: the one that was used last, where nobody has that any more
+// and it is no large one. `write` is run as R code has to be.
+template <typename Write>
+std::shared_ptr<const Buffer> written_by(Write write) {
   static std::shared_ptr<Buffer> spare;
-  if (spare.use_count() != 1 || spare->capacity() > kLargestSpare) {
+  if (spare.use_count() != 1) {
     spare = std::make_shared<Buffer>();
     spare->reserve_tail(kTypicalBytes);
   }
-  spare->clear();
-  return spare;
+  const std::shared_ptr<Buffer> buffer = spare;
+  buffer->clear();
+  protected_from_jumps([&] {
+    write(*buffer);
+    return R_NilValue;
+  });
+  if (buffer->capacity() > kLargestSpare) spare.reset();
+  return buffer;
 }
 
 // Lends the tables that were used last. Reading and writing can run R code, which may read and
@@ -107,12 +115,7 @@ SEXP decode(Read read) {
 }  // namespace
 
 std::shared_ptr<const Buffer> serialize(SEXP value, Encoding encoding) {
-  const std::shared_ptr<Buffer> buffer = take_spare_buffer();
-  protected_from_jumps([&] {
-    write_by_r(value, encoding, *buffer);
-    return R_NilValue;
-  });
-  return buffer;
+  return written_by([&](Buffer& buffer) { write_by_r(value, encoding, buffer); });
 }
 
 Payload make_payload(SEXP value, Encoding encoding, Reader reader) {
@@ -122,16 +125,16 @@ Payload make_payload(SEXP value, Encoding encoding, Reader reader) {
 }
 
 Payload make_payload(SEXP value, Reader reader, References& known) {
-  const std::shared_ptr<Buffer> buffer = take_spare_buffer();
   const Loan<WriterTables> tables;
-  ValueWriter writer(*buffer, nullptr, *tables);
   MessageMemory memory;
-  Encoder encoder(writer, known, reader == Reader::nodelay_beside ? &memory : nullptr);
-  protected_from_jumps([&] {
-    encoder.write(value);
-    return R_NilValue;
+  std::optional<ValueWriter> writer;  // these two outside of what an R error may jump out of
+  std::optional<Encoder> encoder;
+  auto body = written_by([&](Buffer& buffer) {
+    writer.emplace(buffer, nullptr, *tables);
+    encoder.emplace(*writer, known, reader == Reader::nodelay_beside ? &memory : nullptr);
+    encoder->write(value);
   });
-  return {buffer, memory.take()};
+  return {std::move(body), memory.take()};
 }
 
 SEXP unserialize(Bytes bytes, Descriptor memory) {
