@@ -5,6 +5,9 @@
 # From so many values on a density is drawn; single points below.
 min_density_values <- 30
 
+# More panels than this are drawn in several lines below each other.
+max_panels <- 6
+
 # Panels show this part of each cell's values, so that one stray value does not shrink the rest.
 shown_quantiles <- c(0.005, 0.995)
 
@@ -107,18 +110,24 @@ draw_row_labels <- function(rows, shown_rows) {
 draw_picture <- function(benchmark, values, path, footnote) {
   shown_rows <- intersect(names(benchmark$rows), values$row)
   shown_measures <- intersect(names(benchmark$measures), values$measure)
-  num_panels <- length(shown_measures)
-  grDevices::png(path, width = 600 + 500 * num_panels, height = 340 + 132 * length(shown_rows),
+  lines <- split_in_lines(shown_measures, max_panels)
+  num_panels <- max(lengths(lines))
+  line_height <- 140 + 132 * length(shown_rows)
+  grDevices::png(path, width = 600 + 500 * num_panels, height = 200 + line_height * length(lines),
                  res = 150, type = "cairo")
   on.exit(grDevices::dev.off())
-  layout(matrix(seq_len(num_panels + 1L), nrow = 1), widths = c(0.7, rep(1, num_panels)))
+  num_places <- (num_panels + 1L) * length(lines)
+  layout(matrix(seq_len(num_places), nrow = length(lines), byrow = TRUE),
+         widths = c(0.7, rep(1, num_panels)))
   par(oma = c(1.6, 0, 3.6, 0.4), cex = 0.82, family = "sans")
-  draw_row_labels(benchmark$rows, shown_rows)
   values <- clip_cells(values)
-  for (measure in shown_measures) {
-    shown <- values[values$measure == measure, ]
-    axis_values <- if (isTRUE(benchmark$one_axis)) values$value else shown$value
-    draw_panel(benchmark$measures[[measure]], shown, axis_values, benchmark$rows, shown_rows)
+  for (line in lines) {
+    draw_row_labels(benchmark$rows, shown_rows)
+    for (measure in line) {
+      shown <- values[values$measure == measure, ]
+      axis_values <- if (isTRUE(benchmark$one_axis)) values$value else shown$value
+      draw_panel(benchmark$measures[[measure]], shown, axis_values, benchmark$rows, shown_rows)
+    }
   }
   outer_text <- function(text, side, line, ...) {
     mtext(text, side = side, outer = TRUE, line = line, at = 0.006, adj = 0, ...)

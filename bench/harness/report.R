@@ -36,6 +36,11 @@ format_value <- function(value) {
   formatC(value, digits = decimals, format = "f", big.mark = ",")
 }
 
+# Parts of at most `max_length`, in order.
+split_in_lines <- function(items, max_length) {
+  unname(split(items, (seq_along(items) - 1L) %/% max_length))
+}
+
 format_times <- function(times) {
   if (!is.finite(times)) return("")
   sprintf(if (times < 0.1) " (%.2gx)" else if (times < 10) " (%.1fx)" else " (%.0fx)", times)
@@ -56,6 +61,14 @@ format_cell <- function(summary, absences, row, measure) {
   paste0(format_value(median), format_times(look_up(summary, row, measure, "times_reference")))
 }
 
+# More columns than this are printed as several tables below each other.
+max_columns <- 6
+
+print_columns <- function(labels, columns) {
+  lines <- do.call(paste, c(list(format(c("", labels))), columns, sep = "  "))
+  cat(lines[1], strrep("-", nchar(lines[1])), lines[-1], "", sep = "\n")
+}
+
 print_table <- function(benchmark, summary, absences) {
   row_names <- names(benchmark$rows)
   labels <- vapply(benchmark$rows, function(row) one_line(row$label), "")
@@ -63,10 +76,9 @@ print_table <- function(benchmark, summary, absences) {
     cells <- vapply(row_names, function(row) format_cell(summary, absences, row, measure), "")
     formatC(c(benchmark$measures[[measure]]$short, cells), width = 15)
   })
-  lines <- do.call(paste, c(list(format(c("", labels))), columns, sep = "  "))
   cat("\n", benchmark$heading, " (in brackets: how many times ",
       one_line(benchmark$rows[[benchmark$reference]]$label), "'s)\n\n", sep = "")
-  cat(lines[1], strrep("-", nchar(lines[1])), lines[-1], "", sep = "\n")
+  for (part in split_in_lines(columns, max_columns)) print_columns(labels, part)
   for (measure in benchmark$measures) {
     cat(sprintf("  %-14s %s, %s\n", measure$short, measure$label, measure$unit))
   }
