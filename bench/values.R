@@ -59,7 +59,7 @@ capture_frame <- function(n) {
   function(i) paste(frame$dose[[i]], frame$count[[i]], sum(frame$amount))
 }
 
-# R compiles what it calls again and again. What travels stays as it was written, as in most scripts.
+# R compiles what it calls repeatedly. What travels stays as it was written, as in most scripts.
 call_copy <- function(fun, ...) compiler::cmpfun(fun)(...)
 
 # Calls the function `name` with the numbers up to `num_tasks` and `fun`.
