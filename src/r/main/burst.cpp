@@ -87,8 +87,8 @@ bool is_same_function(SEXP one, SEXP other) {
 
 }  // namespace
 
-FunctionBody::FunctionBody(SEXP function)
-    : function_(function), is_immutable_(cannot_change(function)) {}
+FunctionBody::FunctionBody(SEXP function, bool is_kept)
+    : function_(function), is_immutable_(is_kept || cannot_change(function)) {}
 
 const Payload& FunctionBody::payload(Reader reader) {
   Payload& payload = payloads_[static_cast<std::size_t>(reader)];
@@ -132,7 +132,8 @@ const Payload& CallBody::payload(const NodeHandle& handle) {
   return payload = serialize(message, handle.encoding);
 }
 
-Burst::Burst(const std::vector<NodeHandle*>& handles, SEXP function) : function_(function) {
+Burst::Burst(const std::vector<NodeHandle*>& handles, SEXP function)
+    : function_(function, is_same_function(handles.front()->kept_function, function)) {
   for (NodeHandle* handle : handles) {
     if (const auto member = find(*handle)) {
       node_of_position_.push_back(*member);

@@ -16,7 +16,8 @@ namespace nodelay {
 /// workers get it. Borrows the R value.
 class FunctionBody {
  public:
-  explicit FunctionBody(SEXP function);
+  /// `is_kept`: workers keep it from a burst before, so that it need not be looked at again.
+  FunctionBody(SEXP function, bool is_kept);
 
   SEXP function() const { return function_; }
 

@@ -47,11 +47,6 @@ bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char each) { return (each & 0x80) == 0; });
 }
 
-// Of a fresh vector that is no ALTREP object.
-void* fresh_data(SEXP vector) {
-  return const_cast<void*>(DATAPTR_RO(vector));
-}
-
 }  // namespace
 
 Decoder::Decoder(ReaderTables& tables) : tables_(tables) {
@@ -157,7 +152,7 @@ SEXP Decoder::take_vector(Head head) {
       reader_->take_count(std::max<std::size_t>(size, 1), is_list ? kLongestRun : 1);
   SEXP vector = protect(Rf_allocVector(type_of_vector(head.item), static_cast<R_xlen_t>(length)));
   if (size > 0) {
-    reader_->take_elements(fresh_data(vector), length * size);
+    reader_->take_elements(writable_data(vector), length * size);
   } else if (head.item == Item::strings) {
     take_strings(vector, static_cast<R_xlen_t>(length));
   } else {
@@ -240,7 +235,7 @@ R_xlen_t Decoder::take_run(SEXP list, R_xlen_t first, R_xlen_t length) {
     SEXP vector = Rf_allocVector(type_of_vector(item), num_elements);
     SET_VECTOR_ELT(list, i, vector);
     if (size > 0) {
-      reader_->take_elements(fresh_data(vector), each_length * size);
+      reader_->take_elements(writable_data(vector), each_length * size);
     } else {
       take_strings(vector, num_elements);
     }

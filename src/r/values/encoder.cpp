@@ -324,7 +324,11 @@ void Encoder::put_by_r(SEXP value) {
     define_new();
     by_r_ = std::move(written);
   }
-  writer_.put_item(Item::by_r);
+  put_written_by_r(Item::by_r);
+}
+
+void Encoder::put_written_by_r(Item item) {
+  writer_.put_item(item);
   writer_.put_number(by_r_.size());
   writer_.put_elements(by_r_.data(), by_r_.size());
 }
@@ -342,13 +346,13 @@ void Encoder::put_reference(SEXP value) {
   if (put_well_known(value)) return;
   enter(value);
   define_new();
-  put_known_environment(value);
+  put_known_reference(value);
 }
 
-void Encoder::put_known_environment(SEXP environment) {
-  if (put_well_known(environment)) return;
+void Encoder::put_known_reference(SEXP value) {
+  if (put_well_known(value)) return;
   writer_.put_item(Item::reference);
-  writer_.put_number(*references_.find(environment));
+  writer_.put_number(*references_.find(value));
 }
 
 // Gives a value its number, after the environments around it.
@@ -377,14 +381,11 @@ void Encoder::define(SEXP value) {
   if (is_foreign(value)) {
     by_r_.clear();
     write_by_r(value, Encoding::native, by_r_);
-    writer_.put_item(Item::new_foreign);
-    writer_.put_number(by_r_.size());
-    writer_.put_elements(by_r_.data(), by_r_.size());
-    return;
+    return put_written_by_r(Item::new_foreign);
   }
   const int size = table_size(value);
   writer_.put_item(Item::new_environment);
-  put_known_environment(parent_environment(value));
+  put_known_reference(parent_environment(value));
   writer_.put_number(static_cast<std::uint64_t>(std::min(size, kLargestTable)));
 }
 

@@ -51,8 +51,9 @@ class Encoder {
   void put_closure(SEXP closure);
   void put_object(SEXP object);
   void put_by_r(SEXP value);
+  void put_written_by_r(Item item);
   void put_reference(SEXP value);
-  void put_known_environment(SEXP environment);
+  void put_known_reference(SEXP value);
   bool put_well_known(SEXP environment);
   void put_symbol(SEXP symbol);
   void put_attributes(SEXP value, std::uint64_t count);

@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "r/base/r_interface.h"
+
 namespace nodelay {
 namespace {
 
@@ -82,7 +84,7 @@ Mapping* map_elements(const SharedMemory& memory, std::size_t offset, std::size_
 SEXP copy_elements(const SharedMemory& memory, SEXPTYPE type, std::size_t offset,
                    std::size_t num_bytes, R_xlen_t length) {
   SEXP vector = PROTECT(Rf_allocVector(type, length));
-  if (!memory.read(offset, num_bytes, const_cast<void*>(DATAPTR_RO(vector)))) {
+  if (!memory.read(offset, num_bytes, writable_data(vector))) {
     Rf_error("the shared memory of a vector cannot be read");
   }
   UNPROTECT(1);
